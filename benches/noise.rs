@@ -158,18 +158,14 @@ fn level_one(c: &mut Criterion) {
             black_box(&mut out);
         });
     });
-    type Fill = fn(Level, &mut Lanes, &mut [u16]);
-    let ways: [(&str, Fill); 2] = [("halves", lfsr31::fill_halves), ("lag", lfsr31::fill)];
     for &level in Level::available() {
-        for (name, fill) in ways {
-            let mut lanes = start;
-            group.bench_function(format!("lfsr31 {name} {level}"), |b| {
-                b.iter(|| {
-                    fill(level, &mut lanes, &mut out);
-                    black_box(&mut out);
-                });
+        let mut lanes = start;
+        group.bench_function(format!("lfsr31 {level}"), |b| {
+            b.iter(|| {
+                lfsr31::fill(level, &mut lanes, &mut out);
+                black_box(&mut out);
             });
-        }
+        });
     }
     for &level in Level::available() {
         let mut lanes = xs64::Lanes::of_key(1);

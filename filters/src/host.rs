@@ -5,6 +5,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Runs tasks on threads of the host.
 pub trait Executor: Sync {
@@ -30,6 +31,11 @@ pub fn wait<T>(executor: &dyn Executor, until: impl FnOnce() -> T) -> T {
         Some(got) => got,
         None => unreachable!("an executor calls what it is given"),
     }
+}
+
+/// Locks, also after a thread has panicked while holding the lock.
+pub fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs tasks of 0 to `count - 1` that no other thread has taken from `next`, until none is left. Each thread of

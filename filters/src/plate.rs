@@ -14,7 +14,7 @@ pub const MIN_SIDE: usize = 32;
 /// The largest number of tiles. Each can be mirrored, so pictures of up to 1024 cells show none twice.
 pub const MAX_TILES: usize = 256;
 /// The strength of tiles: a code of theirs is 1/1024 of the standard deviation.
-pub const DEVIATION: f64 = 1024.0;
+pub const PLATE_SD: f64 = 1024.0;
 /// Samples beyond so many standard deviations are clipped: dust, and what else is no grain.
 const CLIP: f64 = 8.0;
 /// Tiles are of whole blocks of chroma, in any format.
@@ -55,7 +55,7 @@ pub enum PlateError {
 
 /// Collects tiles.
 #[derive(Debug)]
-pub struct Cutter {
+pub struct PlateBuilder {
     format: Format,
     side: usize,
     /// Samples as they are, for each plane, tile after tile.
@@ -63,19 +63,19 @@ pub struct Cutter {
     pictures: usize,
 }
 
-impl Cutter {
+impl PlateBuilder {
     /// For pictures of a format.
     ///
     /// # Errors
     /// If they are too small.
-    pub fn new(format: &Format) -> Result<Cutter, PlateError> {
+    pub fn new(format: &Format) -> Result<PlateBuilder, PlateError> {
         let (width, height) = format.plane_size(0);
         let side = TILE.min(width).min(height) / STEP * STEP;
         if side < MIN_SIDE {
             return Err(PlateError::Small { size: (format.width, format.height) });
         }
         let planes = vec![Vec::new(); format.color_planes().iter().count()];
-        Ok(Cutter { format: *format, side, planes, pictures: 0 })
+        Ok(PlateBuilder { format: *format, side, planes, pictures: 0 })
     }
 
     /// The number of tiles so far.
@@ -150,9 +150,9 @@ impl Cutter {
         }
         let whole = |(p, (samples, means)): (usize, (&Vec<f32>, &Vec<f64>))| {
             let power = if format.is_chroma(p) { 0.5 * (powers[1] + powers[2]) } else { powers[0] };
-            let scale = if power > 0.0 { DEVIATION / power.sqrt() } else { 0.0 };
+            let scale = if power > 0.0 { PLATE_SD / power.sqrt() } else { 0.0 };
             let tiles = samples.chunks_exact(samples.len() / count).zip(means);
-            let code = |v: f64| libm::floor(v + 0.5).clamp(-CLIP * DEVIATION, CLIP * DEVIATION) as i16;
+            let code = |v: f64| libm::floor(v + 0.5).clamp(-CLIP * PLATE_SD, CLIP * PLATE_SD) as i16;
             let tile = |(tile, mean): (&[f32], &f64)| {
                 tile.iter().map(|&v| code((f64::from(v) - mean) * scale)).collect::<Vec<i16>>()
             };
@@ -182,7 +182,7 @@ impl Plate {
         self.planes[0].len() / (self.side * self.side)
     }
 
-    /// The samples of a plane, tile after tile, in units of [`DEVIATION`].
+    /// The samples of a plane, tile after tile, in units of [`PLATE_SD`].
     pub fn samples(&self, plane: usize) -> &[i16] {
         &self.planes[plane]
     }

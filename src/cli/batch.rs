@@ -7,6 +7,7 @@ use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
 use super::{execute, report};
 use clap::Args;
+use grainfield_filters::host::lock;
 use grainfield_io::disk::{Access, FileAccess, FileRef, SameFile, WrittenFiles};
 use grainfield_io::format::Formats;
 use grainfield_io::journal::resume::{Resume, file_id};
@@ -23,7 +24,7 @@ use grainfield_render::session::{self, Summary};
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 mod options;
 mod status;
@@ -150,7 +151,7 @@ impl Plan {
     /// list that cannot be read at the moment still has all jobs.
     fn has(&self, job: &BatchJob) -> bool {
         let Some(listed) = &self.listed else { return true };
-        let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = lock(&listed);
         let now = self.list.metadata().map_or(0, |meta| file_id(&self.list, &meta));
         if now != listed.0
             && let Ok(list) = read_list(&self.list)

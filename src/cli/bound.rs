@@ -49,7 +49,7 @@ pub(super) fn step(text: &str) -> Result<Step, BoundError> {
     }
 }
 
-/// The picture that is reckoned with.
+/// The format that the figures refer to.
 fn picture() -> Format {
     Format::new(1920, 1080, Family::Yuv, Depth::Bits(8), (1, 1))
 }

@@ -3,7 +3,7 @@
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::recipe::nearest;
 use grainfield_filters::settings::common::COMMON;
-use grainfield_filters::settings::{Kind, Setting, Unit};
+use grainfield_filters::settings::{Kind, Setting, Unit, wrap};
 use grainfield_render::session::describe;
 use std::fmt::Write;
 
@@ -73,11 +73,7 @@ fn line(s: &Setting) -> String {
         Kind::Frames => "frames as in 1001-1100, 1-10x2, 0-48+96-, times as in 2s-5.5s, or 25%-50%".into(),
         Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
         Kind::Image => "name of an image file".into(),
-        Kind::Effect => "name of an effect file".into(),
-        Kind::GrainTable => "name of a film grain table".into(),
-        Kind::GrainPlate => "name of a clip or picture of grain".into(),
-        Kind::TrackFile => "name of a track file".into(),
-        Kind::Lut => "name of a look-up table (.cube)".into(),
+        Kind::File(kind) => kind.help().trim_start_matches("the ").into(),
         Kind::SourceFrame => "number of a frame of the source".into(),
         Kind::Points { min, max } => {
             format!("points x=y;x=y;..., x ascending from 0 to 1, y from {min} to {max}")
@@ -110,22 +106,7 @@ fn entry(text: &mut String, s: &Setting) {
 
 /// `start`, then `words` broken at [`WIDTH`], further lines indented to where the first began.
 fn wrapped(text: &mut String, start: &str, words: &str) {
-    let indent = start.chars().count().min(WIDTH / 2);
-    let mut line = start.to_owned();
-    let mut fresh = true;
-    for word in words.split_whitespace() {
-        if !fresh && line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(text, "{}", line.trim_end());
-            line = " ".repeat(indent);
-            fresh = true;
-        }
-        if !fresh {
-            line.push(' ');
-        }
-        line += word;
-        fresh = false;
-    }
-    let _ = writeln!(text, "{}", line.trim_end());
+    wrap(text, start, start.chars().count().min(WIDTH / 2), WIDTH, words);
 }
 
 /// Filters as JSON, with all their properties.

@@ -168,7 +168,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Adds pairs of numbers, whose means must be 0.
+    /// Adds pairs of numbers, whose means must be 0; the longer row is cut.
     pub fn add(&mut self, a: &[f32], b: &[f32]) {
         for (&a, &b) in a.iter().zip(b) {
             let (a, b) = (f64::from(a), f64::from(b));

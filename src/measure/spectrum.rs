@@ -214,7 +214,7 @@ fn expected(kernel: &[f64], window: &[f64]) -> Vec<f64> {
     (0..=n / 2).map(at).collect()
 }
 
-/// The distance of two radial spectra: rms of their difference in dB.
+/// The distance of two radial spectra with the same rings: rms of their difference in dB.
 pub fn distance_db(a: &[Ring], b: &[Ring]) -> f64 {
     rms(a.iter().zip(b).map(|(a, b)| a.db() - b.db()))
 }

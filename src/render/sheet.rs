@@ -4,10 +4,10 @@
 //! is rendered first.
 
 use crate::analyze::plot::{self, FONT, PlotError};
-use crate::lock;
 use crate::session::job::{Collector, Endpoints, FirstFrames, JobError, Request};
 use crate::session::{Error, Render};
 use grainfield_filters::frame::{Format, Frame, Ranges};
+use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::sink::{self, Encode, Sink, SinkError};

@@ -8,10 +8,9 @@
 //! opened again when they are needed.
 
 use super::fault::Fault;
-use super::lock;
 use super::problem::Problem;
 use grainfield_filters::frame::{Format, Frame};
-use grainfield_filters::host::StateCache;
+use grainfield_filters::host::{StateCache, lock};
 use grainfield_io::source::{Info, Length};
 use grainfield_render::assets::DiskStateCache;
 use grainfield_render::session::job::{Cache, Request};

@@ -1,6 +1,7 @@
 //! The size and length of clips in a folder, from their headers.
 
 use super::fault::Fault;
+use grainfield_filters::host::lock;
 use grainfield_io::disk::reach;
 use grainfield_io::format::Formats;
 use grainfield_io::source::{self, Length, Options};
@@ -41,13 +42,13 @@ impl Glances {
     pub(super) fn get(&self, input: &OsStr, cancel: &Cancel) -> Result<Glance, Fault> {
         let meta = fs::metadata(input).ok().filter(fs::Metadata::is_file);
         let key = meta.map(|m| (input.to_owned(), m.len(), m.modified().ok()));
-        let known = |key: &Key| super::lock(&self.0).get(key).cloned();
+        let known = |key: &Key| lock(&self.0).get(key).cloned();
         if let Some(known) = key.as_ref().and_then(known) {
             return Ok(known);
         }
         let found = look(input, cancel)?;
         if let Some(key) = key {
-            let mut all = super::lock(&self.0);
+            let mut all = lock(&self.0);
             if all.len() >= MOST {
                 all.clear();
             }

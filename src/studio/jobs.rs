@@ -4,8 +4,8 @@
 
 use super::fault::Fault;
 use super::list::{LIST, document, jobs, remove, swap};
-use super::lock;
 use super::recipe::quoted;
+use grainfield_filters::host::lock;
 use grainfield_io::disk;
 use grainfield_io::format::Formats;
 use grainfield_io::sink::Output;

@@ -42,8 +42,8 @@ use std::io::{self, Read, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::TcpListener;
 
@@ -53,11 +53,6 @@ const MAX_BODY: usize = 1 << 20;
 const MAX_THREADS: usize = 12;
 /// The time that a page and its renders have to end after Ctrl-C.
 const GRACE: Duration = Duration::from_millis(300);
-
-/// Locks, also after a thread has panicked while holding the lock.
-fn lock<T>(m: &Mutex<T>) -> MutexGuard<'_, T> {
-    m.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The options of the studio.
 #[derive(Clone, Debug)]

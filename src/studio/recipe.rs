@@ -6,7 +6,7 @@ use super::files::Roots;
 use grainfield_filters::filter::grain;
 use grainfield_filters::recipe::{Problem, Recipe, RecipeError, effect};
 use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
-use grainfield_filters::settings::{Animated, Kind, Value, Values};
+use grainfield_filters::settings::{Animated, FileKind, Kind, Value, Values};
 use grainfield_render::assets::load_effect_with;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -266,14 +266,11 @@ pub(super) fn load(
         for (setting, value) in given {
             let name = match (setting.kind, &value) {
                 (Kind::Image, Value::Image(picture)) => picture.name(),
-                (
-                    Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile | Kind::Lut,
-                    Value::File(file),
-                ) => file.name(),
+                (Kind::File(_), Value::File(file)) => file.name(),
                 _ => continue,
             };
             roots.existing(name).map_err(|e| (named(i, setting.id), e))?;
-            if let (Kind::Effect, Value::File(file)) = (setting.kind, &value) {
+            if let (Kind::File(FileKind::Effect), Value::File(file)) = (setting.kind, &value) {
                 let draft = drafts.get(name).map(String::as_str);
                 let at = |e: &dyn std::fmt::Display| (named(i, setting.id), Fault::new(e));
                 let effect = load_effect_with(Path::new(name), draft, &inside).map_err(|e| at(&e))?;

@@ -1,10 +1,10 @@
 //! Unsaved work: each tab has a file of its own, which a later tab takes over after the server or the tab has ended.
 
 use super::fault::Fault;
-use super::lock;
 use super::problem::Problem;
 use super::random;
 use axum::http::StatusCode;
+use grainfield_filters::host::lock;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs;

@@ -8,7 +8,7 @@ use grainfield::analyze::spectrum::{Plan, Spectrum};
 use grainfield::analyze::{Field, Moments};
 use grainfield_filters::catalog;
 use grainfield_filters::frame::{Depth, Family, Format, Frame, FrameTime, PlaneSet, Scratch};
-use grainfield_filters::plate::{Cutter, Plate, TILE};
+use grainfield_filters::plate::{Plate, PlateBuilder, TILE};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::settings::{FileAsset, Value, Values};
 use grainfield_filters::simd::Level;
@@ -38,9 +38,9 @@ fn discs(tiles: usize) -> Frame {
 }
 
 fn plate(picture: &Frame) -> Arc<Plate> {
-    let mut cutter = Cutter::new(picture.format()).unwrap();
-    cutter.add(picture).unwrap();
-    Arc::new(cutter.finish().unwrap())
+    let mut builder = PlateBuilder::new(picture.format()).unwrap();
+    builder.add(picture).unwrap();
+    Arc::new(builder.finish().unwrap())
 }
 
 /// The grain on a flat picture, of strength 1.

@@ -102,11 +102,15 @@ impl Chain {
     /// Binds `steps` to pictures of the format `input`. `target` chooses the output format: it receives the format that
     /// the filters make (at the source's depth) and returns the wanted one.
     ///
-    /// Filters work at the source's depth. They work in 16 bits when one of them requires it, when the output is
-    /// shallower than the source, when one names luma or chroma of RGB, or when the last of several is a `dither`. If the output is shallower than the working
-    /// depth, the chain ends with dither: as the last filter sets it if that is a `dither`, else `uniform`, which does
-    /// not change exact codes. A filter that works at the final depth ([`Spec::works_at_final_depth`]) gets input of
-    /// that depth, too.
+    /// Filters work at the source's depth, or in 16 bits when
+    /// - one of them requires it,
+    /// - the output is shallower than the source,
+    /// - one names luma or chroma of RGB, or
+    /// - the last of several is a `dither`.
+    ///
+    /// If the output is shallower than the working depth, the chain ends with dither: as the last filter sets it if
+    /// that is a `dither`, else `uniform`, which does not change exact codes. A filter that works at the final depth
+    /// ([`Spec::works_at_final_depth`]) gets input of that depth, too.
     ///
     /// # Errors
     /// The error of `target`, or a [`ChainError`].

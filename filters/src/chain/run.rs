@@ -8,11 +8,11 @@ use super::bind::{Chain, Fields, Stage};
 use super::states::States;
 use crate::filter::{Band, FrameParams, Reach, State};
 use crate::frame::{Depth, Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet, Scratch};
-use crate::host::{Host, PrepareError, wait};
+use crate::host::{Host, PrepareError, lock, wait};
 use crate::pixel::blend::{Opacity, blend_row};
 use crate::pixel::tone::CodeMap;
 use crate::ratio::Ratio;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Size of a band, all planes of all pictures that a pass writes together, in bytes: a part of one core's cache.
 const BAND_BYTES: usize = 256 << 10;
@@ -298,13 +298,13 @@ impl Chain {
             if host.check().is_err() {
                 return;
             }
-            let Some(mut band) = bands[i].lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            let Some(mut band) = lock(&bands[i]).take() else {
                 return;
             };
-            let take = || pool.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let take = || lock(&pool).pop();
             let mut scratch = take().unwrap_or_default();
             self.render_band(&groups, input, &mut band, &mut scratch);
-            pool.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
+            lock(&pool).push(scratch);
         });
     }
 
@@ -440,7 +440,7 @@ impl ActiveStage<'_> {
             let filter = &self.stage.filters[i];
             if filter.is_simulation() {
                 let simulation = states.simulation(self.number);
-                let free = || simulation.lock().unwrap_or_else(PoisonError::into_inner);
+                let free = || lock(&simulation);
                 let stepped = filter.step(now, &mut wait(host.executor, free), host)?;
                 part.state = Some(filter.prepare(now, Some(stepped), host)?);
                 continue;

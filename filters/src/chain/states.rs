@@ -1,8 +1,9 @@
 //! Prepared states, kept between frames and shared by all workers.
 
 use crate::filter::State;
+use crate::host::lock;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The owner of a state: the stage's number in the chain, and the field (0 for whole frames).
 pub(super) type Owner = (usize, usize);
@@ -32,7 +33,7 @@ const MAX_STATES: usize = 256;
 impl States {
     /// Takes the state with this key, else the nearest one of the same owner (preferring the past).
     pub(super) fn take(&self, owner: Owner, index: i64, key: u128) -> (Option<State>, bool) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         let mut best: Option<(usize, (bool, u64))> = None;
         for (i, k) in kept.iter().enumerate().filter(|(_, k)| k.owner == owner) {
             if k.key == key {
@@ -49,12 +50,12 @@ impl States {
     /// The state of a stepped stage; both fields of a frame share it. A worker that holds its lock takes
     /// only locks whose owners wait for nothing (the cache's, the pool's), so there is no deadlock.
     pub(super) fn simulation(&self, stage: usize) -> SharedSimulation {
-        let mut simulations = self.simulations.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut simulations = lock(&self.simulations);
         simulations.entry(stage).or_default().clone()
     }
 
     pub(super) fn put(&self, owner: Owner, index: i64, key: u128, state: State) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         if kept.len() >= MAX_STATES {
             kept.remove(0);
         }

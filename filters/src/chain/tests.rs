@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::catalog::{Entry, Role};
+use crate::filter::testing::Backwards;
 use crate::filter::{Band, Filter, Plan, Reach, Render, Spec};
 use crate::frame::{Depth, FieldOrder, Format, Frame, FrameTime, PlaneSet, Scratch};
 use crate::host::{CurrentThread, Executor, Host, NoCache, PrepareError};
@@ -93,17 +94,6 @@ fn step(filter: &'static Entry) -> Step {
     Step::new(filter, Values::new(filter.settings))
 }
 
-/// Threads that run the tasks backwards, to show that order does not matter.
-struct Backwards;
-impl Executor for Backwards {
-    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
-        (0..count).rev().for_each(task);
-    }
-    fn width(&self) -> usize {
-        7
-    }
-}
-
 fn picture(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     for p in 0..format.planes() {
@@ -179,7 +169,7 @@ fn in_place_does_not_change_alpha_unless_planes_name_it() {
 #[test]
 fn fused_and_whole_passes_do_the_same_in_any_order_of_bands() {
     let steps = [step(&ADD), step(&UP), step(&ADD), step(&ADD), step(&UP)];
-    for executor in [&CurrentThread as &dyn Executor, &Backwards] {
+    for executor in [&CurrentThread as &dyn Executor, &Backwards(7)] {
         let got = run(&steps, yuva(), 7, executor);
         let (_, h) = yuva().plane_size(0);
         check(&got, yuva(), |p, x, y, b| match p {
@@ -194,7 +184,7 @@ fn fused_and_whole_passes_do_the_same_in_any_order_of_bands() {
 fn fields_are_pictures_of_their_own() {
     for (order, first) in [(FieldOrder::TopFirst, 0), (FieldOrder::BottomFirst, 1)] {
         let format = Format { fields: order, ..yuva() };
-        let got = run(&[step(&UP), step(&ADD)], format, 10, &Backwards);
+        let got = run(&[step(&UP), step(&ADD)], format, 10, &Backwards(7));
         check(&got, format, |p, x, y, b| {
             let add = if y % 2 == first { 21 } else { 22 };
             let (_, h) = format.plane_size(p);
@@ -296,7 +286,7 @@ fn between_buffers_it_is_the_same_as_in_place() {
             let chain = Chain::bind::<ChainError>(&steps, format, &options, |f| Ok(*f)).unwrap();
             let (source, mut out) = (picture(format), Frame::new(format));
             let stop = AtomicBool::new(false);
-            let host = Host { executor: &Backwards, cache: &NoCache, stop: &stop };
+            let host = Host { executor: &Backwards(7), cache: &NoCache, stop: &stop };
             let (at, mut work, states) =
                 (FrameTime::of_frame(7, format.rate), Workspace::default(), States::default());
             for _ in 0..2 {
@@ -369,7 +359,7 @@ fn depths_within_one_pass_give_what_separate_passes_give() {
         let widened = pass(&[], deep, &CurrentThread, picture(shallow));
         let faded = pass(&fades, deep, &CurrentThread, widened);
         let want = pass(&[rounded], shallow, &CurrentThread, faded);
-        for executor in [&CurrentThread as &dyn Executor, &Backwards] {
+        for executor in [&CurrentThread as &dyn Executor, &Backwards(7)] {
             let got = pass(&[fades[0], fades[1], fades[2], rounded], shallow, executor, picture(shallow));
             assert!(got == want, "{fields:?} {name}");
         }

@@ -22,13 +22,14 @@ mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::film_grain::{TICKS, Table, VECTORS, seed_of_frame, vector};
-use crate::frame::{Depth, Format, FrameTime, Scratch};
+use crate::for_depth;
+use crate::frame::{Format, FrameTime, Scratch};
 use crate::host::{Host, PrepareError};
 use crate::ratio::Ratio;
 use crate::settings;
-use crate::settings::{FileAsset, SettingError, Unit, Values};
+use crate::settings::{FileAsset, FileKind, SettingError, Unit, Values};
 use crate::simd::Level;
-use blocks::{Blocks, Depths, Rows, Scale, State};
+use blocks::{Blocks, Depths, Rows, ScalingLut, State};
 use std::sync::Arc;
 
 /// The catalog's entry.
@@ -41,7 +42,7 @@ pub const ENTRY: Entry = Entry::new::<Av1GrainSpec>(
 settings! {
     struct Av1GrainSpec {
         /// Film grain table (`filmgrn1`) to render, as encoders read it.
-        table: Option<FileAsset> = grain_table().label("Grain table"),
+        table: Option<FileAsset> = file(FileKind::GrainTable).label("Grain table"),
         /// A test vector of libaom instead of a table: its film-grain-test.
         vector: Option<i64> = integer(1..=VECTORS as i64).label("Test vector"),
         /// Without a table or vector: photon noise of a camera at this ISO setting, as if the picture were a full frame
@@ -175,7 +176,7 @@ impl Render for Av1Grain {
         let planes = self.format.color_planes().filter(|p| params.has_grain(p, self.format.subsampling));
         state.templates.make(self.level, params, now.seed, (&self.format, self.blocks.bits), planes);
         for p in planes.iter() {
-            state.scales[p] = Scale::new(params, p);
+            state.scales[p] = ScalingLut::new(params, p);
         }
         Ok(state)
     }
@@ -183,10 +184,6 @@ impl Render for Av1Grain {
     fn render(&self, now: &Now, state: &State, band: &mut Band<'_>, scratch: &mut Scratch) {
         let Some(params) = self.table.params(now.segment) else { return };
         let rows = Rows { blocks: &self.blocks, params, seed: now.seed, state, level: self.level };
-        match self.format.depth {
-            Depth::Bits(8) => u8::render(&rows, band, scratch),
-            Depth::Bits(_) => u16::render(&rows, band, scratch),
-            Depth::Float => f32::render(&rows, band, scratch),
-        }
+        for_depth!(self.format.depth, T => T::render(&rows, band, scratch));
     }
 }

@@ -13,7 +13,8 @@
 
 use super::point::{alpha_row, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Alpha, Depth, Family, Format, FrameTime, PlaneSet, Sample, Scratch};
+use crate::for_depth;
+use crate::frame::{Alpha, Family, Format, FrameTime, PlaneSet, Sample, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::f32_rows::ConvertF32;
 use crate::pixel::grain::{Luma, mean_row};
@@ -181,11 +182,7 @@ impl Render for Color {
 
     fn render(&self, (rows, over): &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let over = over.as_ref();
-        match self.format.depth {
-            Depth::Bits(8) => self.planes::<u8>(rows, over, band, scratch),
-            Depth::Bits(_) => self.planes::<u16>(rows, over, band, scratch),
-            Depth::Float => self.planes::<f32>(rows, over, band, scratch),
-        }
+        for_depth!(self.format.depth, T => self.planes::<T>(rows, over, band, scratch));
     }
 }
 

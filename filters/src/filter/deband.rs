@@ -11,7 +11,8 @@
 //! keeps the smoothness at 8.
 
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
-use crate::frame::{Depth, Format, FrameTime, Scratch};
+use crate::for_depth;
+use crate::frame::{Format, FrameTime, Scratch};
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, Stream};
 use crate::pixel::convert::Code;
@@ -94,7 +95,7 @@ impl Deband {
     }
 
     fn planes<T: ConvertF32>(&self, now: &[Now; 4], band: &mut Band<'_>, scratch: &mut Scratch) {
-        let Some(input) = band.input else { unreachable!("a plan with a reach is given the input") };
+        let input = band.source();
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (from, to) = (input.plane(p), band.output.plane_mut(p));
             let (samples, stride) = from.samples::<T>();
@@ -196,11 +197,7 @@ impl Render for Deband {
     }
 
     fn render(&self, now: &[Now; 4], (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
-        match self.format.depth {
-            Depth::Bits(8) => self.planes::<u8>(now, band, scratch),
-            Depth::Bits(_) => self.planes::<u16>(now, band, scratch),
-            Depth::Float => self.planes::<f32>(now, band, scratch),
-        }
+        for_depth!(self.format.depth, T => self.planes::<T>(now, band, scratch));
     }
 }
 

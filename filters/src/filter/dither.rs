@@ -14,7 +14,7 @@ use crate::frame::{Depth, Format, FrameTime, Scratch};
 use crate::noise::seed::{GOLDEN, Layer, key, mix64};
 use crate::noise::{CycleStart, Distribution, Generator, Layout, Shape, ShapeError, Stream};
 use crate::pixel::convert::{Code, CodeSample};
-use crate::pixel::dither::{Reduce, Uniform, blue, high_pass, reduce_row, uniform_noise, uniform_row};
+use crate::pixel::dither::{Reduce, UniformReduce, blue, high_pass, reduce_row, uniform_noise, uniform_row};
 use crate::settings::{ChoiceEnum, SettingError};
 use crate::simd::Level;
 use crate::{choices, settings};
@@ -193,10 +193,7 @@ impl Dither {
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
-        let Some(input) = band.input else {
-            unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
-        };
-        let (input, output) = (input.plane(p), band.output.plane_mut(p));
+        let (input, output) = (band.source().plane(p), band.output.plane_mut(p));
         let frame = self.stream.frame(index);
         let (width, _) = self.to.plane_size(p);
         let whole = (width + 1).next_multiple_of(self.stream.block());
@@ -205,7 +202,7 @@ impl Dither {
         noise.fill(0);
         let offset = key(self.seed, index, Layer::DITHER_OFFSET.plane(p as u32), 0);
         let mode = if self.to.alpha_plane() == Some(p) { Mode::None } else { self.mode };
-        let uniform = Uniform::new(Code::of(&self.from, p), Code::of(&self.to, p), self.legal(p));
+        let uniform = UniformReduce::new(Code::of(&self.from, p), Code::of(&self.to, p), self.legal(p));
         let (mut offsets, mut places) = (Vec::new(), Vec::new());
         let mut started = false;
         for y in output.rows() {

@@ -38,7 +38,7 @@ use super::overlay::Overlay;
 use super::stepped::{self, Clock, RECENT, SimulationTrack, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::host::{Executor, Host, PrepareError};
+use crate::host::{Executor, Host, PrepareError, lock};
 use crate::particle::draw::{Bins, Blend, BlendSpace, MAX_STYLES, Picture, Shape, Splat, SplatStyle, rank};
 use crate::particle::fluid::SignedDistanceField;
 use crate::settings;
@@ -47,7 +47,7 @@ use crate::simd::Level;
 use figure::Figure;
 use portrait::RenderBuffers;
 use rules::{Agent, Moment, Rules, scale};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use view::{Area, LAMP, LIGHT, Look, SPLATS, View};
 
 /// The catalog's entry.
@@ -235,7 +235,7 @@ struct Flock {
     level: Level,
 }
 
-/// What a frame shows.
+/// The data that a frame is drawn from.
 #[derive(Default)]
 struct FlockFrame {
     agents: Arc<Vec<Agent>>,
@@ -328,13 +328,12 @@ impl Flock {
         {
             let parts: Vec<Mutex<&mut [Picture]>> = pictures.chunks_mut(PICTURES).map(Mutex::new).collect();
             executor.execute(parts.len(), &|part| {
-                let mut buffers =
-                    free_buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-                let mut out = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut buffers = lock(&free_buffers).pop().unwrap_or_default();
+                let mut out = lock(&parts[part]);
                 for (picture, (_, id, area)) in out.iter_mut().zip(&wanted[part * PICTURES..]) {
                     *picture = view.picture(&agents[*id as usize], u64::from(*id), area, &mut buffers);
                 }
-                free_buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+                lock(&free_buffers).push(buffers);
             });
         }
         (pictures, which)

@@ -21,6 +21,7 @@ use super::mask::{Mask, Side, check_obstacle, obstacle};
 use super::point::{key, weights};
 use super::stepped::{self, Clock, RECENT, SimulationTrack, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Simulate, Spec};
+use crate::for_depth;
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::host::{Executor, Host, PrepareError};
 use crate::particle::fluid::Fluid2d;
@@ -250,11 +251,7 @@ impl Render for Fluid {
             weights: self.weights,
             sample: self.sample,
         };
-        match self.format.depth.bytes() {
-            1 => layer.composite::<u8>(surface, band, scratch),
-            2 => layer.composite::<u16>(surface, band, scratch),
-            _ => layer.composite::<f32>(surface, band, scratch),
-        }
+        for_depth!(self.format.depth, T => layer.composite::<T>(surface, band, scratch));
     }
 }
 

@@ -34,7 +34,7 @@ use crate::pixel::field::ar1_weights;
 use crate::pixel::grain::{
     Fields, Gain, Luma, Ramp, RowKernel, Skew, Sources, TURN, Taps, limited_near_end, mean_row, rounded_sd,
 };
-use crate::plate::{DEVIATION, Plate};
+use crate::plate::{PLATE_SD, Plate};
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
 use coarse::White;
@@ -160,7 +160,7 @@ struct Sum {
 impl Sum {
     fn new(look: &Look, p: usize) -> Sum {
         if look.is_empty() {
-            return Sum { weights: [0; 2], strength: 1.0, deviation: DEVIATION };
+            return Sum { weights: [0; 2], strength: 1.0, deviation: PLATE_SD };
         }
         let parts = look.iter().map(|set| {
             let field = &set.fields[p];

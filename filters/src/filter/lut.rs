@@ -9,7 +9,7 @@ use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, Scratch};
 use crate::lut::Lut;
 use crate::settings;
-use crate::settings::{FileAsset, SettingError};
+use crate::settings::{FileAsset, FileKind, SettingError};
 use crate::simd::Level;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ settings! {
     struct LutSpec {
         /// Look-up table (.cube) with one or three dimensions or both; without it nothing changes. Three dimensions
         /// are interpolated tetrahedrally. `opacity` mixes the result with the picture.
-        file: Option<FileAsset> = lut_file(),
+        file: Option<FileAsset> = file(FileKind::Lut),
     }
 }
 

@@ -34,8 +34,9 @@
 //! samples, for all formats:
 //!
 //! ```
+//! use grainfield_filters::for_depth;
 //! use grainfield_filters::filter::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
-//! use grainfield_filters::frame::{Depth, Format, FrameTime, Scratch};
+//! use grainfield_filters::frame::{Format, FrameTime, Scratch};
 //! use grainfield_filters::pixel::convert::Code;
 //! use grainfield_filters::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
 //! use grainfield_filters::settings;
@@ -74,17 +75,13 @@
 //!     }
 //!
 //!     fn render(&self, (): &(), (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
-//!         match self.format.depth {
-//!             Depth::Bits(8) => self.planes::<u8>(band, scratch),
-//!             Depth::Bits(_) => self.planes::<u16>(band, scratch),
-//!             Depth::Float => self.planes::<f32>(band, scratch),
-//!         }
+//!         for_depth!(self.format.depth, T => self.planes::<T>(band, scratch));
 //!     }
 //! }
 //!
 //! impl Softener {
 //!     fn planes<T: ConvertF32>(&self, band: &mut Band<'_>, scratch: &mut Scratch) {
-//!         let Some(input) = band.input else { unreachable!("a plan with a reach is given the input") };
+//!         let input = band.source();
 //!         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
 //!             // Samples and rows of this plane, in this field if pictures are fields.
 //!             let (width, height) = self.format.plane_size(p);
@@ -241,6 +238,35 @@ pub struct Band<'a> {
     /// The planes to write: those of the plan, as changed by the user's `planes=`. No other plane may be
     /// written.
     pub writes: PlaneSet,
+}
+
+impl<'a> Band<'a> {
+    /// The input, beside the output. Panics in a filter whose plan works in place.
+    pub fn source(&self) -> FrameRef<'a> {
+        let Some(input) = self.input else { unreachable!("a plan with a reach is given the input") };
+        input
+    }
+}
+
+/// Evaluates an expression with a name for the type of a depth's samples: `for_depth!(depth, T => run::<T>())`.
+#[macro_export]
+macro_rules! for_depth {
+    ($depth:expr, $sample:ident => $run:expr) => {
+        match $depth.bytes() {
+            1 => {
+                type $sample = u8;
+                $run
+            }
+            2 => {
+                type $sample = u16;
+                $run
+            }
+            _ => {
+                type $sample = f32;
+                $run
+            }
+        }
+    };
 }
 
 /// One filter of a recipe before binding: its settings, parsed and checked.

@@ -12,8 +12,8 @@ use crate::frame::{Depth, Format, FrameTime, PlaneMut, PlaneSet, Scratch};
 use crate::noise::lfsr31::Lfsr31;
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Shape, ShapeError, Stream};
-use crate::pixel::add::{Code, Scale, add, add_f32, add_lfsr31, can_fuse};
-use crate::pixel::field::DEVIATION;
+use crate::pixel::add::{NoiseGain, NoiseSample, add, add_f32, add_lfsr31, can_fuse};
+use crate::pixel::field::FIELD_SD;
 use crate::pixel::grain::rounded_sd;
 use crate::settings::{Animated, SettingError, Values};
 use crate::simd::Level;
@@ -85,11 +85,11 @@ enum NoiseSource {
 #[derive(Clone, Copy)]
 enum RowKernel {
     /// Words of `lfsr31` are generated and added in one pass.
-    FusedU8(Scale),
-    FusedU16(Scale),
+    FusedU8(NoiseGain),
+    FusedU16(NoiseGain),
     /// Numbers in a buffer are added.
-    U8(Scale),
-    U16(Scale),
+    U8(NoiseGain),
+    U16(NoiseGain),
     /// The factor of the numbers.
     F32(f32),
 }
@@ -113,7 +113,7 @@ impl Noise {
     fn kernel_of(&self, strength: f64) -> RowKernel {
         let deviation = match &self.source {
             NoiseSource::White(stream) => stream.distribution().deviation(),
-            NoiseSource::Field(_) => DEVIATION,
+            NoiseSource::Field(_) => FIELD_SD,
         };
         let Depth::Bits(bits) = self.format.depth else {
             return RowKernel::F32((strength / 255.0 / deviation) as f32);
@@ -122,10 +122,10 @@ impl Noise {
         let (scale, fused) = match &self.source {
             NoiseSource::White(stream) => {
                 let distribution = stream.distribution();
-                let scale = Scale::new(distribution, codes);
+                let scale = NoiseGain::new(distribution, codes);
                 (scale, stream.lfsr31().is_some() && can_fuse(self.level, distribution, scale))
             }
-            NoiseSource::Field(_) => (Scale::of_factor(rounded_sd(codes) / DEVIATION), false),
+            NoiseSource::Field(_) => (NoiseGain::of_factor(rounded_sd(codes) / FIELD_SD), false),
         };
         match (bits, fused) {
             (8, true) => RowKernel::FusedU8(scale),
@@ -141,19 +141,19 @@ impl Noise {
         if shared { 0 } else { p }
     }
 
-    fn legal<T: Code>(&self, p: usize) -> (T, T) {
+    fn legal<T: NoiseSample>(&self, p: usize) -> (T, T) {
         // Integer samples have legal codes.
         let (lo, hi) = self.format.legal(p).unwrap_or_default();
-        (T::of(lo), T::of(hi))
+        (T::from_code(lo), T::from_code(hi))
     }
 
     /// Adds words of `lfsr31` to the rows of plane `p`.
-    fn add_lfsr31<T: Code>(
+    fn add_lfsr31<T: NoiseSample>(
         &self,
         plane: &mut PlaneMut<'_>,
         p: usize,
         (words, frame): (&Lfsr31, i64),
-        (distribution, scale): (Distribution, Scale),
+        (distribution, scale): (Distribution, NoiseGain),
     ) {
         let (frame, source, legal) = (words.frame(frame), self.source(p), self.legal::<T>(p));
         let rows = plane.rows();

@@ -33,17 +33,17 @@ use super::overlay::Overlay;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Spec};
 use crate::curve::Integral;
 use crate::frame::{Format, FrameTime, Scratch};
-use crate::host::{Host, PrepareError};
+use crate::host::{Host, PrepareError, lock};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Shape, Splat, SplatStyle};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
 use crate::ratio::Ratio;
 use crate::settings;
-use crate::settings::{Animated, FileAsset, ImageAsset, SettingError, Settings, Values};
+use crate::settings::{Animated, FileAsset, FileKind, ImageAsset, SettingError, Settings, Values};
 use crate::simd::Level;
 use block::ParticleBlock;
 use bound_layer::{EffectState, Scene};
 use layer_renderer::LayerRenderer;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<ParticlesSettings>(
@@ -57,13 +57,13 @@ pub const ENTRY: Entry = Entry::new::<ParticlesSettings>(
 const DRAFT: i64 = 4;
 
 settings! {
-    /// What `particles` is asked for.
+    /// The settings of `particles`.
     pub struct ParticlesSettings {
         /// Which effect to draw when no effect file is given.
         preset: Preset = choice("snow"),
         /// An effect file (TOML) that replaces the preset. `grainfield filters particles=preset=snow --effect` writes a
         /// preset as such a file.
-        effect: Option<FileAsset> = effect().label("Effect file"),
+        effect: Option<FileAsset> = file(FileKind::Effect).label("Effect file"),
         /// Multiplies the number of particles: 2 is twice as many as the preset has.
         amount: Animated = number(0.0..=1000.0).default(1.0).soft(0.0..=4.0),
         /// Multiplies the size: 2 is twice as wide.
@@ -357,7 +357,7 @@ impl BoundParticles {
         Scene {
             overlay: &self.overlay,
             tall,
-            phases: self.layers.iter().map(|l| l.bound.phases(now)).collect(),
+            phases: self.layers.iter().map(|l| l.bound.phases(now.flick)).collect(),
             views: self.layers.iter().map(|l| l.view(now, tall)).collect(),
         }
     }
@@ -397,7 +397,7 @@ impl Render for BoundParticles {
             // Each pool seeks separately.
             let pools: Vec<Mutex<&mut Pool>> = pools.iter_mut().map(Mutex::new).collect();
             host.executor.execute(pools.len(), &|i| {
-                pools[i].lock().unwrap_or_else(PoisonError::into_inner).seek(now.flick);
+                lock(&pools[i]).seek(now.flick);
             });
         }
         host.check()?;

@@ -5,6 +5,7 @@
 
 use super::convert::assumed_matrix;
 use super::{Band, Memory, Plan, Render};
+use crate::for_depth;
 use crate::frame::{Depth, Format, FrameTime, Matrix, PlaneRef, Primaries, Scratch};
 use crate::host::{Host, PrepareError};
 use crate::noise::seed::mix64;
@@ -177,11 +178,7 @@ impl<T: PointOperation> Render for PointFilter<T> {
                 let [alpha] = scratch.buffers::<f64, 1>([self.format.plane_size(p).0]);
                 alpha_row(&self.format, band, p, y, alpha);
                 let plane = band.output.plane_mut(p);
-                match self.format.depth {
-                    Depth::Bits(8) => tone.apply::<u8>(plane.row_mut(y), alpha),
-                    Depth::Bits(_) => tone.apply::<u16>(plane.row_mut(y), alpha),
-                    Depth::Float => tone.apply::<f32>(plane.row_mut(y), alpha),
-                }
+                for_depth!(self.format.depth, T => tone.apply::<T>(plane.row_mut(y), alpha));
             }
         }
     }

@@ -7,6 +7,7 @@
 use super::convert::{Convert, divide, multiply};
 use super::point::mean_alpha;
 use super::{Band, Render};
+use crate::for_depth;
 use crate::frame::{
     Alpha, ColorRange, Depth, Family, Format, FrameMut, FrameRef, Matrix, PlaneSet, Sample, Scratch, Siting,
 };
@@ -108,9 +109,7 @@ impl ThroughRgb {
         scratch: &mut Scratch,
         change: impl Fn(usize, &mut [f32], [&mut [f32]; 3]),
     ) {
-        let Some(input) = band.input else {
-            unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
-        };
+        let input = band.source();
         let mut rest = band.output.reborrow();
         for start in band.rows.clone().step_by(ROWS) {
             let end = (start + ROWS).min(band.rows.end);
@@ -140,11 +139,7 @@ impl ThroughRgb {
             let mut back =
                 Band { rows, input: input_rgb, output: difference.reborrow(), writes: band.writes };
             self.from_rgb.render(&(), &(), &mut back, scratch);
-            match self.format.depth {
-                Depth::Bits(8) => self.add::<u8>(input, &difference, &mut output, band.writes, scratch),
-                Depth::Bits(_) => self.add::<u16>(input, &difference, &mut output, band.writes, scratch),
-                Depth::Float => self.add::<f32>(input, &difference, &mut output, band.writes, scratch),
-            }
+            for_depth!(self.format.depth, T => self.add::<T>(input, &difference, &mut output, band.writes, scratch));
             self.keep(input, &mut output, band.writes, scratch);
         }
     }
@@ -187,11 +182,7 @@ impl ThroughRgb {
             let [alpha] = scratch.buffers::<f64, 1>([self.format.plane_size(p).0]);
             for y in to.rows() {
                 mean_alpha(&self.format, input.plane(a), p, y, alpha);
-                match self.format.depth {
-                    Depth::Bits(8) => uncovered::<u8>(to.row_mut(y), from.row(y), alpha),
-                    Depth::Bits(_) => uncovered::<u16>(to.row_mut(y), from.row(y), alpha),
-                    Depth::Float => uncovered::<f32>(to.row_mut(y), from.row(y), alpha),
-                }
+                for_depth!(self.format.depth, T => uncovered::<T>(to.row_mut(y), from.row(y), alpha));
             }
         }
     }

@@ -223,14 +223,14 @@ struct SandFilter {
     level: Level,
 }
 
-/// What a frame shows.
+/// The data that a frame is drawn from.
 #[derive(Default)]
 struct SandFrame {
     snapshot: Snapshot,
     bins: Bins,
 }
 
-/// What the sand is at a moment.
+/// The sand at a time.
 struct SandAt {
     steps: u64,
     appearance: Appearance,

@@ -10,7 +10,7 @@ use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Transfer};
 use crate::host::PrepareError;
 use crate::particle::draw::{Blend, BlendSpace, Image, MAX_STYLES, Shape, Splat, SplatStyle};
 use crate::settings;
-use crate::settings::{Animated, FileAsset, ImageAsset, SettingError, Unit};
+use crate::settings::{Animated, FileAsset, FileKind, ImageAsset, SettingError, Unit};
 use crate::simd::Level;
 use std::sync::Arc;
 use tracks::{Sprite, SpriteTracks};
@@ -35,7 +35,7 @@ settings! {
         /// Track file (.gfa) with a sprite for each NAME in it: tracks NAME.x and NAME.y (pixels), and optionally
         /// NAME.scale, NAME.rotation, NAME.opacity and NAME.cell. Later ones cover earlier ones. `grainfield curve fit`
         /// writes such files.
-        tracks: Option<FileAsset> = track_file(),
+        tracks: Option<FileAsset> = file(FileKind::TrackFile),
         /// Position of the image's centre, from the top left corner of the frame. Default: the middle of the frame.
         /// With tracks: a shift of all sprites, default 0,0; `scale` and `fade` multiply, `rotation` and `cell` are
         /// added.

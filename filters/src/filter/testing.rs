@@ -3,12 +3,60 @@
 
 use super::{Band, Entry, Filter, Reach};
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameTime, Scratch};
-use crate::host::{CurrentThread, Host, NoCache};
+use crate::host::{CurrentThread, Executor, Host, NoCache, StateCache, lock};
 use crate::pixel::convert::Code;
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
 use crate::simd::Level;
-use core::sync::atomic::AtomicBool;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+/// Calls tasks from the last to the first, which is as good as any order. The number is the width.
+pub(crate) struct Backwards(pub(crate) usize);
+
+impl Executor for Backwards {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        (0..count).rev().for_each(task);
+    }
+    fn width(&self) -> usize {
+        self.0
+    }
+}
+
+/// So many threads that take tasks from the last to the first.
+pub(crate) struct ThreadsBackwards(pub(crate) usize);
+
+impl Executor for ThreadsBackwards {
+    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
+        std::thread::scope(|s| {
+            for thread in 0..self.0 {
+                s.spawn(move || (0..count).rev().filter(|i| i % self.0 == thread).for_each(task));
+            }
+        });
+    }
+    fn width(&self) -> usize {
+        self.0
+    }
+}
+
+/// Stored states in memory, with counts.
+#[derive(Default)]
+pub(crate) struct CountingCache {
+    pub(crate) kept: Mutex<BTreeMap<u128, Vec<u8>>>,
+    pub(crate) found: AtomicUsize,
+}
+
+impl StateCache for CountingCache {
+    fn get(&self, key: u128) -> Option<Vec<u8>> {
+        let found = lock(&self.kept).get(&key).cloned();
+        self.found.fetch_add(usize::from(found.is_some()), Ordering::Relaxed);
+        found
+    }
+    fn put(&self, key: u128, bytes: &[u8]) {
+        lock(&self.kept).insert(key, bytes.to_vec());
+    }
+}
 
 /// Formats of every kind, odd and tiny sizes.
 pub(crate) const FORMATS: &[(&str, u32, u32)] = &[
@@ -71,13 +119,18 @@ pub(crate) fn try_bind(
     format: &Format,
     level: Level,
 ) -> Result<Box<dyn Filter>, SettingError> {
+    let mut values = values(entry, given);
+    values.resolve(0, Some(99)).unwrap();
+    entry.bind(&values, format, 42, level)
+}
+
+pub(crate) fn values(entry: &Entry, given: &[(&str, &str)]) -> Values {
     let mut values = Values::new(entry.settings);
     for (id, text) in given {
         let setting = entry.settings.iter().find(|s| s.id == *id).unwrap_or_else(|| panic!("{id}"));
         values.set(id, setting.parse(text).unwrap()).unwrap();
     }
-    values.resolve(0, Some(99)).unwrap();
-    entry.bind(&values, format, 42, level)
+    values
 }
 
 pub(crate) fn frame_time(number: i64) -> FrameTime {

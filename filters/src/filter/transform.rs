@@ -14,7 +14,7 @@ pub(super) use resampler::{Mover, Placement, Resampler};
 
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
-use crate::pixel::resample::{Edge, Shape};
+use crate::pixel::resample::{Edge, InterpolationKernel};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 use crate::{choices, settings};
@@ -46,7 +46,7 @@ settings! {
         /// Crops this fraction of the height at the bottom.
         crop_bottom as "crop-bottom": Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).group("Crop"),
         /// Interpolation between samples.
-        kernel: Shape = choice("bicubic"),
+        kernel: InterpolationKernel = choice("bicubic"),
         /// What fills the area beyond the edges of the picture.
         edge: Edge = choice("color"),
         /// Fill colour for edge=color, with its alpha.
@@ -56,7 +56,7 @@ settings! {
 }
 
 choices! {
-    for Shape {
+    for InterpolationKernel {
         /// the nearest sample: hard pixels
         Nearest = "nearest",
         /// linear interpolation: soft

@@ -10,7 +10,7 @@ use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
 use crate::noise::seed::Layer;
 use crate::noise::value_noise::{Interpolation, ValueNoise, normal, uniform};
-use crate::pixel::resample::{Edge, Shape};
+use crate::pixel::resample::{Edge, InterpolationKernel};
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -51,7 +51,7 @@ impl Spec for WeaveSpec {
             jump: ValueNoise::new(seed, Layer::HOP, Interpolation::Step),
             size: [f64::from(input.width), f64::from(input.height)],
         };
-        let resampler = Resampler::new(input, level, Shape::Bicubic, self.edge)?;
+        let resampler = Resampler::new(input, level, InterpolationKernel::Bicubic, self.edge)?;
         let at = move |at: &FrameTime| (weave.placement(at), weave.set.color.at(at));
         Ok(Mover { resampler, farthest: 1.0, at }.boxed())
     }

@@ -181,9 +181,6 @@ fn lag_body(lanes: &mut Lanes, out: &mut [u16]) {
 }
 
 multiversion! {
-    /// As [`fill`], always by split halves.
-    pub fn fill_halves(level, lanes: &mut Lanes, out: &mut [u16]) = halves_body;
-
     /// Fills `out` with whole steps of eight words each, lane 0 first, and advances the lanes to the position of the
     /// next call. A remainder of `out` that is less than a step is not changed.
     ///

@@ -18,6 +18,8 @@
 pub mod distribution;
 pub mod gf2;
 pub mod lfsr31;
+#[cfg(test)]
+mod reference;
 pub mod seed;
 mod shape;
 pub mod stream;
@@ -25,6 +27,8 @@ pub mod value_noise;
 pub mod xs64;
 
 pub use distribution::{Distribution, MAX_SAMPLES};
+#[cfg(test)]
+pub(crate) use reference::noise_at;
 pub use seed::filter_seed;
 pub use shape::{CycleStart, Layout, Shape, ShapeError};
-pub use stream::{Generator, Stream, noise_at};
+pub use stream::{Generator, Stream};

@@ -228,7 +228,7 @@ impl Pool {
         set_size_and_angle(self.level, &self.kind, placed);
     }
 
-    /// When the particles of block `index` are born, in flicks.
+    /// When the particles of block `index` are born, in flicks, lane by lane.
     pub fn births(&self, index: usize) -> Option<&[i64; BLOCK]> {
         self.block(index).map(|columns| &columns.birth)
     }

@@ -7,7 +7,7 @@
 //!
 //! `n = floor((c * gain + 2^(shift-1)) / 2^shift)`,
 //!
-//! with the 15-bit `gain` and the `shift` of a [`Scale`]. The sum is clamped to the legal codes, but samples that were
+//! with the 15-bit `gain` and the `shift` of a [`NoiseGain`]. The sum is clamped to the legal codes, but samples that were
 //! outside before may stay there:
 //!
 //! `out = clamp(src + n, min(lo, src), max(hi, src))`,
@@ -29,7 +29,7 @@ mod kernel;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use kernel::{Code, add_lfsr31, can_fuse};
+pub(crate) use kernel::{NoiseSample, add_lfsr31, can_fuse};
 
 use crate::noise::Distribution;
 use crate::pixel::convert::CodeSample;
@@ -38,15 +38,15 @@ use core::f64::consts::PI;
 
 /// One integer sample: the reference of the kernels below.
 #[inline(always)]
-pub fn reference(sample: u16, c: i16, scale: Scale, (lo, hi): (u16, u16)) -> u16 {
+pub fn reference(sample: u16, c: i16, scale: NoiseGain, (lo, hi): (u16, u16)) -> u16 {
     let sum = i32::from(sample) + scale.of(c);
     sum.clamp(sample.min(lo).into(), sample.max(hi).into()) as u16
 }
 
 #[inline(always)]
-fn plain_body<T: CodeSample>(row: &mut [T], c: &[i16], or: i16, scale: Scale, lo: T, hi: T) {
+fn plain_body<T: CodeSample>(row: &mut [T], c: &[i16], or: i16, scale: NoiseGain, lo: T, hi: T) {
     for (x, c) in row.iter_mut().zip(c) {
-        *x = T::of(reference(x.code(), c | or, scale, (lo.code(), hi.code())));
+        *x = T::from_code(reference(x.code(), c | or, scale, (lo.code(), hi.code())));
     }
 }
 
@@ -61,7 +61,7 @@ fn f32_body(row: &mut [f32], c: &[i16], or: i16, gain: f32) {
 }
 
 multiversion! {
-    fn plain_rows<T: CodeSample>(level, row: &mut [T], c: &[i16], or: i16, scale: Scale, lo: T, hi: T) = plain_body;
+    fn plain_rows<T: CodeSample>(level, row: &mut [T], c: &[i16], or: i16, scale: NoiseGain, lo: T, hi: T) = plain_body;
 
     /// Adds noise to float samples: `(c | or) * gain`, to finite ones. `gain` is samples per unit of c.
     pub fn add_f32(level, row: &mut [f32], c: &[i16], or: i16, gain: f32) = f32_body;
@@ -72,7 +72,14 @@ multiversion! {
 ///
 /// Processes the smaller of the numbers of samples and of noise numbers. Panics for noise of more than 8191 codes in
 /// 8-bit samples, which strengths up to 255 do not reach.
-pub(crate) fn add<T: Code>(level: Level, row: &mut [T], c: &[i16], or: i16, scale: Scale, (lo, hi): (T, T)) {
+pub(crate) fn add<T: NoiseSample>(
+    level: Level,
+    row: &mut [T],
+    c: &[i16],
+    or: i16,
+    scale: NoiseGain,
+    (lo, hi): (T, T),
+) {
     assert!(scale.fits_i16() || size_of::<T>() > 1, "noise of more than 8191 codes for 8-bit samples");
     if !(scale.fits_i16() && kernel::add(level, row, c, or, scale, lo, hi)) {
         plain_rows(level, row, c, or, scale, lo, hi);
@@ -147,31 +154,31 @@ const BYTE_SHIFT: u32 = 24;
 
 /// How integer noise is scaled: `floor((c * gain + 2^(shift-1)) / 2^shift)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Scale {
+pub struct NoiseGain {
     gain: i16,
     shift: u32,
 }
 
-impl Scale {
+impl NoiseGain {
     /// No noise.
-    pub const ZERO: Scale = Scale { gain: 0, shift: 17 };
+    pub const ZERO: NoiseGain = NoiseGain { gain: 0, shift: 17 };
 
     /// The scale that gives noise of `distribution` the standard deviation `codes` (in code values, from 0 to 65535)
     /// *after* rounding to whole codes. Exact to 0.2 % from half a code up.
-    pub fn new(distribution: Distribution, codes: f64) -> Scale {
+    pub fn new(distribution: Distribution, codes: f64) -> NoiseGain {
         if codes.is_nan() || codes <= 0.0 {
-            return Scale::ZERO;
+            return NoiseGain::ZERO;
         }
-        Scale::of_factor(before_rounding(distribution, codes.min(65535.0)) / distribution.deviation())
+        NoiseGain::of_factor(before_rounding(distribution, codes.min(65535.0)) / distribution.deviation())
     }
 
     /// The nearest scale to a factor from c to codes, below 16.
     ///
     /// The shift is 24 if the gain then has at least ten bits and noise stays within 64 codes, since kernels
     /// are faster with it; otherwise the gain uses all of its 15 bits.
-    pub fn of_factor(factor: f64) -> Scale {
+    pub fn of_factor(factor: f64) -> NoiseGain {
         if factor.is_nan() || factor <= 0.0 || factor >= 16.0 {
-            return Scale::ZERO;
+            return NoiseGain::ZERO;
         }
         let mut gain = factor * f64::from(1u32 << BYTE_SHIFT);
         let mut shift = BYTE_SHIFT;
@@ -182,17 +189,12 @@ impl Scale {
                 shift += 1;
                 // Beyond a shift of 30, noise is below half a code.
                 if shift > 30 {
-                    return Scale::ZERO;
+                    return NoiseGain::ZERO;
                 }
             }
         }
         // The next odd number; see the module's documentation.
-        Scale { gain: gain as i16 | 1, shift }
-    }
-
-    /// The factor from c to codes.
-    pub fn factor(self) -> f64 {
-        f64::from(self.gain) / f64::from(1u32 << self.shift)
+        NoiseGain { gain: gain as i16 | 1, shift }
     }
 
     /// Whether the noise is 0 for every c.

@@ -16,7 +16,7 @@ pub trait ConvertF32: Sample {
     fn number(self) -> f32;
     /// The sample of a number: rounded (a half to even), NaN and negative numbers become 0; float is not
     /// changed.
-    fn of(number: f32) -> Self;
+    fn from_f32(number: f32) -> Self;
 }
 
 /// Samples of a plane.
@@ -54,16 +54,16 @@ impl<T: CodeSample> ConvertF32 for T {
     }
     #[inline(always)]
     fn replaced(self, value: f32, zero: f32, legal: (f32, f32)) -> T {
-        <T as CodeSample>::of(whole(kept(value + zero, f32::from(self.code()), legal)))
+        T::from_code(whole(kept(value + zero, f32::from(self.code()), legal)))
     }
     #[inline(always)]
     fn number(self) -> f32 {
         self.code().into()
     }
     #[inline(always)]
-    fn of(number: f32) -> T {
+    fn from_f32(number: f32) -> T {
         let top = if size_of::<T>() == 1 { 255 } else { u16::MAX };
-        <T as CodeSample>::of(whole(number).min(top))
+        T::from_code(whole(number).min(top))
     }
 }
 
@@ -82,7 +82,7 @@ impl ConvertF32 for f32 {
         self
     }
     #[inline(always)]
-    fn of(number: f32) -> f32 {
+    fn from_f32(number: f32) -> f32 {
         number
     }
 }

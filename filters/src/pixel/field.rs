@@ -1,6 +1,6 @@
 //! Rows of coloured noise: weighted sums of white rows, and the recursive integrator.
 //!
-//! All numbers are centred, 16 bits. Those of a field have the standard deviation [`DEVIATION`], so that eight deviations
+//! All numbers are centred, 16 bits. Those of a field have the standard deviation [`FIELD_SD`], so that eight deviations
 //! fit before saturation. A weighted sum is
 //!
 //! `n = sat((base * 2^k + g0 * w0 + g1 * w1 + ... + 2^(k-1)) >> k)`, k = [`SHIFT`] in a field,
@@ -15,7 +15,7 @@
 use crate::simd::{Level, multiversion};
 
 /// The standard deviation of the numbers of a field.
-pub const DEVIATION: f64 = 4096.0;
+pub const FIELD_SD: f64 = 4096.0;
 
 /// The fraction bits of a [`weight`].
 pub const SHIFT: u32 = 13;
@@ -158,13 +158,14 @@ pub fn begin_sum(level: Level, sum: &mut [i32], base: Option<&[i16]>) {
     }
 }
 
-/// Adds a row, times a weight. The sum of all weights times 32767 must stay below 2^31.
+/// Adds a row, times a weight, to as many sums. The sum of all weights times 32767 must stay below 2^31.
 pub fn accumulate(level: Level, sum: &mut [i32], g: &[i16], weight: i16) {
     assert_eq!(sum.len(), g.len());
     accumulate_rows(level, sum, g, weight);
 }
 
 /// The sum of weights with `shift` fraction bits as 16-bit numbers, rounded and saturating at `lowest` and 32767.
+/// Both rows have one length.
 pub fn round_saturate(level: Level, out: &mut [i16], sum: &[i32], shift: u32, lowest: i16) {
     assert_eq!(sum.len(), out.len());
     round_saturate_rows(level, out, sum, shift, lowest.into());
@@ -190,7 +191,7 @@ pub fn ar1_row(row: &mut [i16], pole: Pole) {
     }
 }
 
-/// A step of the integrator in every column.
+/// A step of the integrator in every column: `state` and `g` are rows of one length.
 pub fn ar1_columns(level: Level, state: &mut [i16], g: &[i16], pole: Pole) {
     assert_eq!(state.len(), g.len());
     ar1_column_steps(level, state, g, pole);

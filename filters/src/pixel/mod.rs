@@ -20,7 +20,7 @@
 //! - Rows are slices of `u8`, `u16` (9 to 16 bits, codes from 0 on) or `f32`. They may begin anywhere and have any
 //!   length; a kernel works on as many samples as its shortest row has, or panics where lengths must agree.
 //! - Constants that follow from format and settings (gains, weights, limits) are bound once into a small type, such as
-//!   [`tone::Affine`] or [`add::Scale`], whose documentation states the arithmetic. It is exact: integers, or `f32`
+//!   [`tone::Affine`] or [`add::NoiseGain`], whose documentation states the arithmetic. It is exact: integers, or `f32`
 //!   sums in one order.
 //! - Results are kept to the legal codes, or as far outside of them as the sample was. Float samples that are not
 //!   finite stay, to the bit.

@@ -152,7 +152,7 @@ fn add_body(sums: &mut [u16], terms: &[i32], row: i32) {
 fn rest_body<T: CodeSample>(samples: &mut [T], terms: &[u16], by: Shade) {
     for (x, t) in samples.iter_mut().zip(terms) {
         let t = t.saturating_add(by.up).saturating_sub(by.down);
-        *x = T::of(shade(x.code(), by.zero, loss_at(t, by.amount)));
+        *x = T::from_code(shade(x.code(), by.zero, loss_at(t, by.amount)));
     }
 }
 

@@ -206,7 +206,6 @@ impl<P: Ranked> CellPma<P> {
         self.segments[at].mask[slot / 64] |= 1 << (slot % 64);
         self.tags[at * WIDTH + slot] = tag as u8;
         self.slots[at * WIDTH + slot] = *item;
-        self.writes += 1;
         true
     }
 

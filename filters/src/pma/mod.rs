@@ -167,7 +167,6 @@ pub struct CellPma<P: Ranked> {
     len: usize,
     /// The number of elements at the last rebuild.
     built: usize,
-    writes: u64,
     work: Workspace<P>,
 }
 
@@ -238,7 +237,6 @@ impl<P: Ranked> CellPma<P> {
             route: vec![0; cells as usize],
             len: 0,
             built: 0,
-            writes: 0,
             work: Workspace::default(),
         })
     }
@@ -275,11 +273,6 @@ impl<P: Ranked> CellPma<P> {
             + layout.memory()
             + self.tags.capacity()
             + taken.capacity()
-    }
-
-    /// The number of times that a payload has been written to a slot by changes.
-    pub fn writes(&self) -> u64 {
-        self.writes
     }
 
     /// The payload of a slot that has been read since the last change.

@@ -83,7 +83,6 @@ impl<P: Ranked> CellPma<P> {
             self.slots[*to as usize] = *item;
             *to += 1;
         }
-        self.writes += lifted.len() as u64;
         true
     }
 }

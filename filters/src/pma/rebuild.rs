@@ -84,7 +84,6 @@ impl<P: Ranked> CellPma<P> {
             *to += 1;
         }
         self.built = self.len;
-        self.writes += self.len as u64;
     }
 
     /// Writes the segments of a layout from number `first` on, their tags, and the routes of their cells, which begin

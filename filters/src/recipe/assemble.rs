@@ -61,7 +61,8 @@ impl Step {
             (PLANES, Value::Planes(p)) => self.planes = Some(p),
             (OPACITY, Value::Number(n)) => self.opacity = n,
             (id, value) => {
-                let wrong = |_| Problem::Value(id.to_owned(), ValueProblem::Kind("another type of value"));
+                let wrong =
+                    |_| Problem::Value(id.to_owned(), ValueProblem::Kind("another type of value".into()));
                 self.values.set(id, value).map_err(wrong)?;
             }
         }

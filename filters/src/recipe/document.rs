@@ -282,8 +282,8 @@ fn bad_seed(item: &Item<'_>) -> Fault {
 }
 
 /// The values that a kind accepts, for messages.
-fn wanted(kind: Kind) -> &'static str {
-    match kind {
+fn wanted(kind: Kind) -> String {
+    let text = match kind {
         Kind::Switch => "true or false",
         Kind::Integer { .. } => "a whole number",
         Kind::Number { .. } => "a number, or a curve",
@@ -295,12 +295,9 @@ fn wanted(kind: Kind) -> &'static str {
         Kind::Frames => "frame numbers in quotes, such as \"1001-1100\"",
         Kind::Planes => "planes in quotes, such as \"yuv\"",
         Kind::Image => "the name of an image file in quotes",
-        Kind::Effect => "the name of an effect file in quotes",
-        Kind::GrainTable => "the name of a film grain table in quotes",
-        Kind::GrainPlate => "the name of a clip or picture of grain in quotes",
-        Kind::TrackFile => "the name of a track file in quotes",
-        Kind::Lut => "the name of a look-up table (.cube) in quotes",
+        Kind::File(kind) => return format!("{} in quotes", kind.help()),
         Kind::SourceFrame => "the number of a frame in quotes",
         Kind::Points { .. } => "points in quotes, such as \"0=0;0.5=1;1=0\"",
-    }
+    };
+    text.into()
 }

@@ -1,7 +1,8 @@
 //! The types behind [`settings!`](crate::settings!) and [`choices!`](crate::choices!).
 
 use super::{
-    Animated, Choice, Constant, FileAsset, ImageAsset, Kind, OnlyWhen, Points, Setting, Unit, Value, Values,
+    Animated, Choice, Constant, FileAsset, FileKind, ImageAsset, Kind, OnlyWhen, Points, Setting, Unit,
+    Value, Values,
 };
 use core::marker::PhantomData;
 use core::ops::RangeInclusive;
@@ -161,29 +162,9 @@ pub const fn source_frame() -> SettingBuilder<Option<ImageAsset>> {
     builder(Kind::SourceFrame)
 }
 
-/// An effect file.
-pub const fn effect() -> SettingBuilder<Option<FileAsset>> {
-    builder(Kind::Effect)
-}
-
-/// A film grain table.
-pub const fn grain_table() -> SettingBuilder<Option<FileAsset>> {
-    builder(Kind::GrainTable)
-}
-
-/// A clip or picture of grain, read as a [`Plate`](crate::plate::Plate).
-pub const fn grain_plate() -> SettingBuilder<Option<FileAsset>> {
-    builder(Kind::GrainPlate)
-}
-
-/// A look-up table of colours, read as a [`Lut`](crate::lut::Lut).
-pub const fn lut_file() -> SettingBuilder<Option<FileAsset>> {
-    builder(Kind::Lut)
-}
-
-/// A track file.
-pub const fn track_file() -> SettingBuilder<Option<FileAsset>> {
-    builder(Kind::TrackFile)
+/// A file that only the filter understands.
+pub const fn file(kind: FileKind) -> SettingBuilder<Option<FileAsset>> {
+    builder(Kind::File(kind))
 }
 
 impl<T> SettingBuilder<T> {

@@ -148,16 +148,8 @@ pub enum Kind {
     Planes,
     /// The name of an image file, which the host reads.
     Image,
-    /// The name of an effect file, which the host reads.
-    Effect,
-    /// The name of a film grain table's file, which the host reads.
-    GrainTable,
-    /// The name of a clip or picture of grain, which the host reads.
-    GrainPlate,
-    /// The name of a track file.
-    TrackFile,
-    /// The name of a look-up table's file, which the host reads.
-    Lut,
+    /// The name of a file of another kind, which the host reads.
+    File(FileKind),
     /// The number of a frame of the source, which the host supplies in R, G and B, 8 bits.
     SourceFrame,
     /// Points of a function of 0..1, connected by straight lines: `0=0;0.4=1;1=0.2` (x=y, x increasing).
@@ -167,6 +159,45 @@ pub enum Kind {
         /// Highest y.
         max: f64,
     },
+}
+
+/// The contents of a file that only the filter understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// An effect.
+    Effect,
+    /// A film grain table.
+    GrainTable,
+    /// A clip or picture of grain, read as a [`Plate`](crate::plate::Plate).
+    GrainPlate,
+    /// Tracks.
+    TrackFile,
+    /// A look-up table of colours, read as a [`Lut`](crate::lut::Lut).
+    Lut,
+}
+
+impl FileKind {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            FileKind::Effect => "effect",
+            FileKind::GrainTable => "grain table",
+            FileKind::GrainPlate => "grain plate",
+            FileKind::TrackFile => "track file",
+            FileKind::Lut => "look-up table",
+        }
+    }
+
+    /// What a user is asked for.
+    pub const fn help(self) -> &'static str {
+        match self {
+            FileKind::Effect => "the name of an effect file",
+            FileKind::GrainTable => "the name of a film grain table",
+            FileKind::GrainPlate => "the name of a clip or picture of grain",
+            FileKind::TrackFile => "the name of a track file",
+            FileKind::Lut => "the name of a look-up table (.cube)",
+        }
+    }
 }
 
 /// One word of a [`Kind::Choice`].

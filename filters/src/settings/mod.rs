@@ -41,12 +41,12 @@ mod words;
 
 pub use animated::Animated;
 pub use declare::{ChoiceEnum, FromValue, Settings};
-pub use describe::{Choice, Constant, Kind, OnlyWhen, Setting, Unit};
+pub use describe::{Choice, Constant, FileKind, Kind, OnlyWhen, Setting, Unit};
 pub use file_asset::FileAsset;
 pub use image_asset::ImageAsset;
 pub use planes::{Planes, PlanesError};
 pub use points::{MAX_POINTS, Points, PointsError, PointsProblem};
 pub use text::{ValueError, ValueProblem};
 pub use values::{SettingError, Value, Values};
-pub use words::nearest;
 pub(crate) use words::{Printable, toml_string};
+pub use words::{nearest, wrap};

@@ -91,7 +91,7 @@ impl Points {
         Points::new(&points, min, max).map_err(|e| PointsError { at: spans[e.at.start].clone(), ..e })
     }
 
-    /// The points.
+    /// The points, x and y, by x.
     pub fn points(&self) -> &[[f64; 2]] {
         &self.0
     }

@@ -57,7 +57,7 @@ pub enum ValueProblem {
     Points(PointsError),
     /// A value of another kind; the text names the expected one.
     #[error("this setting takes {0}")]
-    Kind(&'static str),
+    Kind(String),
 }
 
 impl ValueError {
@@ -91,17 +91,8 @@ impl Setting {
         if text.is_empty() {
             return err(ValueProblem::Text(TextProblem::Missing));
         }
-        let points = matches!(
-            self.kind,
-            Kind::Points { .. }
-                | Kind::Image
-                | Kind::Effect
-                | Kind::GrainTable
-                | Kind::GrainPlate
-                | Kind::TrackFile
-                | Kind::Lut
-        );
-        if !self.kind.animatable() && !points && text.contains('=') {
+        let may_have_equals = matches!(self.kind, Kind::Points { .. } | Kind::Image | Kind::File(_));
+        if !self.kind.animatable() && !may_have_equals && text.contains('=') {
             return err(ValueProblem::Fixed);
         }
         match self.kind {
@@ -135,9 +126,7 @@ impl Setting {
                 ValueError { at: e.at..end, problem: ValueProblem::Planes(e) }
             }),
             Kind::Image => Ok(Value::Image(ImageAsset::named(text))),
-            Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile | Kind::Lut => {
-                Ok(Value::File(FileAsset::named(text)))
-            }
+            Kind::File(_) => Ok(Value::File(FileAsset::named(text))),
             Kind::SourceFrame => match text.parse::<i64>() {
                 Ok(v) if v.unsigned_abs() <= 1 << 53 => Ok(Value::Image(ImageAsset::named(&v.to_string()))),
                 _ => err(ValueProblem::NotInteger),
@@ -205,6 +194,7 @@ impl fmt::Display for Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::FileKind;
     use super::*;
 
     const CHOICES: &[Choice] = &[Choice::new("uniform", ""), Choice::new("binomial", "")];
@@ -231,7 +221,7 @@ mod tests {
             (Kind::Frames, "0-48+96-", "0-48,96-"),
             (Kind::Planes, "u,y", "yu"),
             (Kind::Image, " a=b c.png ", "a=b c.png"),
-            (Kind::Effect, "a=b.toml", "a=b.toml"),
+            (Kind::File(FileKind::Effect), "a=b.toml", "a=b.toml"),
             (Kind::SourceFrame, " +0100", "100"),
             (Kind::Points { min: 0.0, max: 4.0 }, " 0=0 ; 0.5=1;1=.25", "0=0;0.5=1;1=0.25"),
         ] {

@@ -30,7 +30,7 @@ pub enum Value {
     Points(Points),
     /// For [`Kind::Image`], or for [`Kind::SourceFrame`], whose frame number is the name of the picture.
     Image(ImageAsset),
-    /// For [`Kind::Effect`], [`Kind::GrainTable`], [`Kind::GrainPlate`], [`Kind::TrackFile`] or [`Kind::Lut`].
+    /// For [`Kind::File`].
     File(FileAsset),
 }
 
@@ -244,10 +244,7 @@ impl Setting {
             | (Kind::Frames, Value::Frames(_))
             | (Kind::Planes, Value::Planes(_))
             | (Kind::Image | Kind::SourceFrame, Value::Image(_))
-            | (
-                Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile | Kind::Lut,
-                Value::File(_),
-            ) => Ok(()),
+            | (Kind::File(_), Value::File(_)) => Ok(()),
             (Kind::Integer { min, max }, Value::Integer(v)) => {
                 if (min..=max).contains(v) {
                     Ok(())

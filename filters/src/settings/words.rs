@@ -17,6 +17,21 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
     Some(format!("did you mean '{}'?", best.1))
 }
 
+/// Appends `start`, then `words` in lines of at most `width` characters, of which further ones are indented.
+pub fn wrap(out: &mut String, start: &str, indent: usize, width: usize, words: &str) {
+    let mut line = start.to_owned();
+    let mut gap = "";
+    for word in words.split_whitespace() {
+        if !gap.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            out.extend([line.trim_end(), "\n"]);
+            (line, gap) = (" ".repeat(indent), "");
+        }
+        line.extend([gap, word]);
+        gap = " ";
+    }
+    out.extend([line.trim_end(), "\n"]);
+}
+
 /// A name for display: without control characters and of limited length.
 pub(crate) struct Printable<'a>(pub(crate) &'a str);
 

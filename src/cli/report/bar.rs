@@ -1,9 +1,10 @@
 //! The progress bar of a terminal.
 
 use super::stats::{ProgressStats, clock, short};
+use grainfield_filters::host::lock;
 use indicatif::{MultiProgress, ProgressBar, ProgressState, ProgressStyle};
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The most redraws in a second. The line is also redrawn when no frame is finished, so that a stall is visible.
@@ -68,7 +69,7 @@ impl Bar {
             })
             .with_key("speed", move |s: &ProgressState, w: &mut dyn Write| {
                 let seconds = s.elapsed().as_secs_f64().max(1e-3);
-                let shown_time = *shown_time.lock().unwrap_or_else(PoisonError::into_inner);
+                let shown_time = *lock(&shown_time);
                 let _ = w.write_str(&short(shown_time / seconds));
             })
             .with_key("left", |s: &ProgressState, w: &mut dyn Write| {
@@ -85,7 +86,7 @@ impl Bar {
 
     /// Moves it.
     pub(super) fn step(&self, f: &ProgressStats) {
-        *self.out_time.lock().unwrap_or_else(PoisonError::into_inner) = f.step.out_time.to_f64();
+        *lock(&self.out_time) = f.step.out_time.to_f64();
         self.bar.set_position(f.step.done + f.step.failed);
         if !self.bar.message().is_empty() {
             self.bar.set_message("");

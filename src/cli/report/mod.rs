@@ -12,6 +12,7 @@ use super::exit::Exit;
 use super::terminal::{Errors, Style};
 use bar::Bar;
 pub(super) use batch::BatchReporter;
+use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
 use grainfield_render::session::{Event as RenderEvent, FrameDone, Note, Summary};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget};
@@ -20,7 +21,7 @@ use serde::Serialize;
 use stats::{ProgressStats, clock, short};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The shortest time between progress events for programs; frames between two events are not reported.
@@ -92,7 +93,7 @@ impl Console {
     /// done when standard error itself cannot be written.
     fn text(&self, text: &str) {
         let write = || {
-            let mut err = self.err.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut err = lock(&self.err);
             let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
         };
         if self.form == Form::Bar { self.bars.suspend(write) } else { write() }
@@ -197,10 +198,6 @@ impl Reporter {
         Reporter { console, job, jobs_bar, state: Mutex::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn event(&self, event: &Event<'_>) {
         self.console.event(self.job.as_deref(), event);
     }
@@ -226,7 +223,7 @@ impl Reporter {
 
     /// The first frame is about to come.
     pub(super) fn begin(&self, start: &Start) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.begun = Instant::now();
         match self.console.form {
             Form::Json | Form::Frames => self.event(&Event::Started(start)),
@@ -243,7 +240,7 @@ impl Reporter {
 
     /// There are no more frames.
     pub(super) fn end(&self, end: &JobEnd<'_>) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if let Some(bar) = state.bar.take() {
             bar.end();
         }
@@ -275,7 +272,7 @@ impl Reporter {
 
     /// The progress of the render, for an end that does not report it.
     pub(super) fn so_far(&self) -> Summary {
-        let step = self.state().last.map(|f| f.step);
+        let step = lock(&self.state).last.map(|f| f.step);
         step.map_or_else(Summary::default, |s| Summary {
             frames: s.done,
             failed: s.failed,
@@ -300,7 +297,7 @@ impl Reporter {
     }
 
     fn step(&self, step: &FrameDone) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let now = ProgressStats { step: *step, elapsed: state.begun.elapsed() };
         state.last = Some(now);
         if let Some(bar) = &state.bar {
@@ -320,7 +317,7 @@ impl Reporter {
     }
 
     fn simulating(&self, done: u64, all: u64) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if let Some(bar) = &state.bar {
             bar.waits(&format!("stepping {done} of {all}"));
         } else if self.console.form.is_json() && state.is_due() {
@@ -329,7 +326,7 @@ impl Reporter {
     }
 
     fn finishing(&self, held: u64) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let first = !std::mem::replace(&mut state.finishing, true);
         let text = || {
             let waits = match held {

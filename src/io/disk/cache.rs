@@ -5,11 +5,12 @@
 //! the folder exceeds its limit, the least recently used files are deleted, whatever they contain.
 
 use super::same::Identity;
+use grainfield_filters::host::lock;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 /// The default limit in bytes.
@@ -222,7 +223,7 @@ impl Cache {
 
     /// Adds to the size, and deletes the least recently used files if it exceeds the limit.
     fn trim(&self, more: u64) -> io::Result<()> {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = lock(&self.used);
         let known = match *used {
             Some(n) => n + more,
             None => self.usage()?.bytes,

@@ -18,7 +18,7 @@ impl OpenedFile {
         Some(OpenedFile { path: path.to_owned(), before })
     }
 
-    /// What has happened to the file since then. A file may grow, as recordings do, and one that was removed remains
+    /// How the file has changed since it was opened. A file may grow, as recordings do, and one that was removed remains
     /// readable.
     pub(crate) fn change(&self) -> Option<String> {
         let now = self.path.metadata().ok()?;

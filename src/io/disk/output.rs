@@ -7,8 +7,9 @@
 
 use super::error::DiskError;
 use super::partial::{Partial, PartialOutput};
-use super::rescue::{OutputRescue, WrittenFrames, lock};
+use super::rescue::{OutputRescue, WrittenFrames};
 use super::same::folder_of;
+use grainfield_filters::host::lock;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};

@@ -2,9 +2,10 @@
 
 use super::error::DiskError;
 use super::partial::{PartialOutput, gone, still_there};
+use grainfield_filters::host::lock;
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The part of an output that consists of whole frames.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,10 +14,6 @@ pub(super) struct WrittenFrames {
     pub(super) frames: u64,
     /// Whether the output has been ended from outside, so that nothing may be written any more.
     pub(super) ended: bool,
-}
-
-pub(super) fn lock(complete: &Mutex<WrittenFrames>) -> MutexGuard<'_, WrittenFrames> {
-    complete.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Ends an output from another thread, while its own may be blocked in a write.

@@ -42,7 +42,7 @@ impl FrameList {
     }
 
     /// The intersection of [`within`](FrameList::within) and two more bounds.
-    pub fn meet(&self, first: i64, last: i64) -> (i64, i64) {
+    pub fn bounds_within(&self, first: i64, last: i64) -> (i64, i64) {
         (self.within.0.max(first), self.within.1.min(last))
     }
 

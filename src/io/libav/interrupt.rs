@@ -6,6 +6,7 @@
 use crate::disk::reach;
 use ffmpeg_next::util::interrupt::{self, InterruptGuard};
 use ffmpeg_sys_next as sys;
+use grainfield_filters::host::lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::fs::{File, OpenOptions};
@@ -13,7 +14,7 @@ use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How long a read may continue after the stop request.
@@ -63,7 +64,7 @@ impl Interrupt {
 
     /// Another read begins.
     pub(crate) fn renew(&self) {
-        *self.poll.since.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.poll.since) = None;
     }
 
     /// Whether reading is to stop.
@@ -82,7 +83,7 @@ impl Poll {
         if !self.stop.load(Ordering::Relaxed) {
             return false;
         }
-        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut since = lock(&self.since);
         since.get_or_insert_with(Instant::now).elapsed() > GRACE
     }
 }

@@ -6,10 +6,11 @@
 //! contexts on other threads are ignored.
 
 use ffmpeg_sys_next as sys;
+use grainfield_filters::host::lock;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 /// The number of messages that are kept.
 const KEPT: usize = 8;
@@ -51,10 +52,6 @@ thread_local! {
     static HERE: RefCell<Option<Log>> = const { RefCell::new(None) };
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// While it exists, libav's messages on its thread go to a log.
 pub(crate) struct Entered(Option<Log>);
 
@@ -93,18 +90,14 @@ impl Log {
         context.av_class = &raw const *self.0.class; // a copy of libav's own class
     }
 
-    fn messages(&self) -> MutexGuard<'_, Messages> {
-        lock(&self.0.messages)
-    }
-
     /// Removes and returns the last lines, oldest first.
     pub(crate) fn drain(&self) -> Vec<String> {
-        self.messages().lines.drain(..).map(|l| without_address(&l.1)).collect()
+        lock(&self.0.messages).lines.drain(..).map(|l| without_address(&l.1)).collect()
     }
 
     /// The same for those of our decoders.
     pub(crate) fn drain_decoders(&self) -> Vec<String> {
-        let mut messages = self.messages();
+        let mut messages = lock(&self.0.messages);
         let (own, rest): (VecDeque<_>, _) =
             std::mem::take(&mut messages.lines).into_iter().partition(|l| l.0);
         messages.lines = rest;
@@ -113,21 +106,21 @@ impl Log {
 
     /// libav's message that the input is cut off, if there was one; returned once.
     pub(crate) fn take_cut(&self) -> Option<String> {
-        self.messages().cut.take().map(|line| without_address(&line))
+        lock(&self.0.messages).cut.take().map(|line| without_address(&line))
     }
 
     /// The number of errors that our decoders have reported.
     pub(crate) fn decoder_errors(&self) -> u32 {
-        self.messages().decoder_errors
+        lock(&self.0.messages).decoder_errors
     }
 
     /// The number of errors that libav's own parsers have reported.
     pub(crate) fn parser_errors(&self) -> u32 {
-        self.messages().parser_errors
+        lock(&self.0.messages).parser_errors
     }
 
     fn keep(&self, decoder: bool, codec: bool, level: c_int, text: String) {
-        let mut messages = self.messages();
+        let mut messages = lock(&self.0.messages);
         if codec && level <= sys::AV_LOG_ERROR {
             let count = if decoder { &mut messages.decoder_errors } else { &mut messages.parser_errors };
             *count = count.wrapping_add(1);

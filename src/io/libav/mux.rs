@@ -6,11 +6,12 @@ use ffmpeg_next::format::context::{Output, StreamIo};
 use ffmpeg_next::packet::Mut;
 use ffmpeg_next::{Codec, Packet, format};
 use ffmpeg_sys_next as sys;
+use grainfield_filters::host::lock;
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::mem;
 use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The size of the write buffer.
 const BUFFER: usize = 256 << 10;
@@ -35,15 +36,11 @@ struct TargetFile {
     unwritten_from: Option<u64>,
 }
 
-impl Target {
-    fn lock(&self) -> MutexGuard<'_, TargetFile> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Target {}
 
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let target = &mut *self.lock();
+        let target = &mut *lock(&self.0);
         let (mut place, mut rest) = (target.at, bytes);
         target.at += bytes.len() as u64;
         target.size = target.size.max(target.at);
@@ -74,7 +71,7 @@ impl Write for Target {
 
 impl Seek for Target {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let target = &mut *self.lock();
+        let target = &mut *lock(&self.0);
         let place = match to {
             SeekFrom::Start(place) => Some(place),
             SeekFrom::Current(offset) => target.at.checked_add_signed(offset),
@@ -149,7 +146,7 @@ impl Muxer {
 
     /// The position of the first byte that could not be written.
     pub(crate) fn unwritten_from(&self) -> Option<u64> {
-        self.target.lock().unwritten_from
+        lock(&self.target.0).unwritten_from
     }
 
     /// Writes the header; streams must not change any more, and their time bases are now the container's.
@@ -195,7 +192,7 @@ impl Muxer {
         let written =
             check(unsafe { sys::av_interleaved_write_frame(self.output.as_mut_ptr(), packet.as_mut_ptr()) });
         // an error for which the reserved disk space made up counts, too
-        let written = written.and(self.target.lock().error.map_or(Ok(()), Err));
+        let written = written.and(lock(&self.target.0).error.map_or(Ok(()), Err));
         self.failed |= written.is_err();
         written
     }
@@ -211,6 +208,6 @@ impl Muxer {
         unsafe { sys::avio_flush(self.io()) };
         trailer?;
         check(self.io().error)?;
-        Ok(self.target.lock().size)
+        Ok(lock(&self.target.0).size)
     }
 }

@@ -3,10 +3,10 @@
 //! measuring run in parallel.
 
 use super::{Accumulator, Measures, Report, Tools};
-use crate::lock;
 use crate::session::Render;
 use crate::session::job::{Collector, Endpoints, FirstFrames, JobError, Request};
 use grainfield_filters::frame::{Format, Frame, Ranges};
+use grainfield_filters::host::lock;
 use grainfield_io::sink::{self, Encode, Sink, SinkError};
 use grainfield_io::source::{self, Decode, FrameStamp, Info, Slot, Source, SourceError};
 use std::collections::{BTreeMap, VecDeque};

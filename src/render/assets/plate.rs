@@ -1,7 +1,7 @@
 //! Grain of plates, from clips and pictures.
 
 use super::TextFileError;
-use grainfield_filters::plate::{Cutter, Plate};
+use grainfield_filters::plate::{Plate, PlateBuilder};
 use grainfield_io::source::{self, Options, Slot, SourceError};
 use md5::{Digest, Md5};
 use std::path::Path;
@@ -19,14 +19,14 @@ pub fn load_plate(path: &Path) -> Result<(Plate, u128), TextFileError> {
         e => TextFileError::Says(e.to_string()),
     };
     let mut source = source::open(path.as_os_str(), &Options::default()).map_err(named)?;
-    let mut cutter = Cutter::new(&source.info().format).map_err(|e| says(&e))?;
+    let mut builder = PlateBuilder::new(&source.info().format).map_err(|e| says(&e))?;
     let (decoder, mut slot) = (source.decoder(), Slot::default());
-    while !cutter.is_full() {
+    while !builder.is_full() {
         let Some(stamp) = source.next(&mut slot).map_err(named)? else { break };
         decoder.decode(&stamp, &mut slot).map_err(named)?;
-        cutter.add(&slot.frame).map_err(|e| says(&e))?;
+        builder.add(&slot.frame).map_err(|e| says(&e))?;
     }
-    let plate = cutter.finish().map_err(|e| says(&e))?;
+    let plate = builder.finish().map_err(|e| says(&e))?;
     let digest = digest(&plate);
     Ok((plate, digest))
 }

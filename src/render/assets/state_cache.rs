@@ -9,11 +9,11 @@
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
-use grainfield_filters::host::StateCache;
+use grainfield_filters::host::{StateCache, lock};
 use grainfield_io::disk::cache::{Cache, Kind};
 use md5::{Digest, Md5};
 use std::io::{self, Read, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 const MAGIC: [u8; 8] = *b"\x89GFJ\r\n\x1a\n";
 /// The version of the format.
@@ -74,7 +74,7 @@ impl DiskStateCache {
 
     /// The first error while storing a state, if there was one: the folder, and the error of the system.
     pub fn take_failure(&self) -> Option<String> {
-        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let trouble = lock(&self.trouble);
         trouble.as_ref().map(|why| format!("{}: {why}", self.cache.folder(Kind::State).display()))
     }
 
@@ -101,7 +101,7 @@ impl StateCache for DiskStateCache {
         if let Err(error) = self.write(key, bytes) {
             // Another program may remove the folder at any time.
             if error.kind() != io::ErrorKind::NotFound {
-                let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut trouble = lock(&self.trouble);
                 // The file's name is random and would not help in a message.
                 trouble.get_or_insert_with(|| message(&error));
             }

@@ -3,14 +3,14 @@
 use super::text_file::TextFileError;
 use grainfield_filters::curve::Curve;
 use grainfield_filters::curve::stream::{self, StreamError, StreamProblem, TrackError, Tracks};
-use grainfield_filters::host::ReadAt;
+use grainfield_filters::host::{ReadAt, lock};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::disk::{DiskError, OutputFile, reach};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The reason why a track file cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ impl RandomAccessFile {
 
 impl ReadAt for RandomAccessFile {
     fn read_at(&self, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.file);
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(buf)
     }

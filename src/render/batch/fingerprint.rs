@@ -5,7 +5,7 @@ use super::jobs::BatchJob;
 use super::output_path::output_path;
 use grainfield_io::disk::FileRef;
 use grainfield_io::format::{Files, Formats};
-use grainfield_io::journal::resume::{Xxh64, file_id};
+use grainfield_io::journal::resume::{XxHash64, file_id};
 use grainfield_io::journal::segments;
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::Output;
@@ -13,6 +13,7 @@ use grainfield_io::source;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 
 /// The options of `render` that have a default value, with it: giving one does not make another job.
@@ -41,11 +42,11 @@ pub struct Stamp {
 
 impl Stamp {
     fn new(paths: impl IntoIterator<Item = PathBuf>) -> Stamp {
-        let (mut files, mut sum) = (0, Xxh64::default());
+        let (mut files, mut sum) = (0, XxHash64::default());
         for path in paths {
             let id = path.metadata().map_or(0, |meta| file_id(&path, &meta));
             files += usize::from(id != 0);
-            sum.update(&id.to_le_bytes());
+            sum.write(&id.to_le_bytes());
         }
         Stamp { files, sum: sum.finish() }
     }

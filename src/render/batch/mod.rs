@@ -6,9 +6,9 @@ pub mod list;
 pub mod output_path;
 pub mod queue;
 
-use crate::lock;
 use crate::session::{Cancel, Summary};
 use fingerprint::Fingerprint;
+use grainfield_filters::host::lock;
 use jobs::BatchJob;
 use queue::{Claim, Lease, Queue, Record, State};
 use serde::Serialize;

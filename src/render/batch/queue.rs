@@ -17,12 +17,13 @@
 use super::fingerprint::{Change, Fingerprint, Scope};
 use super::jobs::{BatchJob, output_name};
 use grainfield_io::disk::lines;
-use grainfield_io::journal::resume::Xxh64;
+use grainfield_io::journal::resume::XxHash64;
 use grainfield_io::journal::shard::Shard;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
+use std::hash::Hasher;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -155,9 +156,9 @@ impl Queue {
     /// The identity of a job: its output, of which a list has one, and the shard, as 16 hexadecimal digits. Options are
     /// no part of it: a job keeps its identity when they change, and two processes never write one output.
     pub fn id(&self, job: &BatchJob) -> String {
-        let mut sum = Xxh64::default();
-        sum.update(output_name(&self.scope.outputs, &job.output).as_os_str().as_encoded_bytes());
-        sum.update(self.scope.shard.map_or(String::new(), |shard| format!(" {shard}")).as_bytes());
+        let mut sum = XxHash64::default();
+        sum.write(output_name(&self.scope.outputs, &job.output).as_os_str().as_encoded_bytes());
+        sum.write(self.scope.shard.map_or(String::new(), |shard| format!(" {shard}")).as_bytes());
         format!("{:016x}", sum.finish())
     }
 

@@ -9,7 +9,7 @@ use super::shot::Shot;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, FieldOrder, Format, Frame, Matrix, PictureStructure, Primaries, Transfer,
 };
-use grainfield_filters::plate::{Cutter, MAX_TILES, MIN_SIDE, Plate, PlateError, TILE};
+use grainfield_filters::plate::{MAX_TILES, MIN_SIDE, Plate, PlateBuilder, PlateError, TILE};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::encoding::Encoding;
 use grainfield_io::format::Formats;
@@ -224,9 +224,9 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> 
         }
     }
     let cut = |picture: &Frame| -> Result<Plate, PlateError> {
-        let mut cutter = Cutter::new(picture.format())?;
-        cutter.add(picture)?;
-        cutter.finish()
+        let mut builder = PlateBuilder::new(picture.format())?;
+        builder.add(picture)?;
+        builder.finish()
     };
     Ok(PlateGrain { plate: cut(&picture)?, picture, cells: cells(side, format.plane_size(0)) })
 }

@@ -25,3 +25,17 @@ pub use recipe::{RecipeMatch, recipe};
 pub use report::{Match, PlaneMatch, Point};
 pub use shot::{Blind, Measured, Options, Shot};
 pub use table::{TableMatch, table};
+
+use grainfield_filters::catalog;
+use grainfield_filters::chain::Step;
+use grainfield_filters::settings::{Value, Values};
+
+/// A step of a filter of the catalog, with values in its ranges.
+fn step(filter: &str, given: Vec<(&str, Value)>) -> Vec<Step> {
+    let Some(filter) = catalog::find(filter) else { unreachable!("{filter} is in the catalog") };
+    let mut values = Values::new(filter.settings);
+    for (id, value) in given {
+        values.set(id, value).unwrap_or_else(|e| unreachable!("{}: {e}", filter.name));
+    }
+    vec![Step::new(filter, values)]
+}

@@ -6,14 +6,12 @@ use super::report::Match;
 use super::shape::{Shape, TargetSpectrum, chroma_size, correct, gain};
 use super::shot::Shot;
 use super::skewed::Skewness;
-use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
 use grainfield_filters::frame::Format;
 use grainfield_filters::plate::Plate;
 use grainfield_filters::recipe::Recipe;
-use grainfield_filters::settings::{FileAsset, Value, Values};
+use grainfield_filters::settings::{FileAsset, Points, Value};
 use grainfield_measure::residual::{PlaneGrain, Residual};
-use std::fmt::Write;
 use std::sync::Arc;
 
 /// The number of times that the match is applied to the clean frames and corrected.
@@ -181,71 +179,51 @@ impl GrainSettings {
         }
     }
 
-    fn text(&self, format: &Format) -> String {
+    fn steps(&self, format: &Format) -> Vec<Step> {
         let strength = self.curve.peak();
-        let mut text = format!("strength={:.3}", (strength / self.gain).min(100.0));
-        let mut more = |part: std::fmt::Arguments<'_>| {
-            let _ = text.write_fmt(part); // writing to a String does not fail
+        let number = |v: f64, digits: i32| {
+            let unit = 10f64.powi(digits);
+            Value::Number(((v * unit).round() / unit).into())
         };
-        if self.plate.is_none() {
-            let Shape { size, sharpness, variation } = self.shape;
-            more(format_args!(":size={size:.2}:sharpness={sharpness:.2}"));
-            if variation > 0.0 {
-                more(format_args!(":variation={variation:.3}"));
-            }
-            if self.skew > 0.0 {
-                more(format_args!(":skew={:.2}", self.skew));
+        let mut values = vec![("strength", number((strength / self.gain).min(100.0), 3))];
+        match &self.plate {
+            Some(plate) => values.push(("plate", Value::File(plate.clone()))),
+            None => {
+                let Shape { size, sharpness, variation } = self.shape;
+                values.extend([("size", number(size, 2)), ("sharpness", number(sharpness, 2))]);
+                if variation > 0.0 {
+                    values.push(("variation", number(variation, 3)));
+                }
+                if self.skew > 0.0 {
+                    values.push(("skew", number(self.skew, 2)));
+                }
             }
         }
         if self.plate.is_none() || !format.is_rgb() {
-            more(format_args!(":chroma={:.3}", self.chroma));
+            values.push(("chroma", number(self.chroma, 3)));
         }
         if self.chroma_size != 1.0 {
-            more(format_args!(":chroma-size={:.2}", self.chroma_size));
+            values.push(("chroma-size", number(self.chroma_size, 2)));
         }
         if self.temporal > 0.0 {
-            more(format_args!(":temporal={:.3}", self.temporal));
+            values.push(("temporal", number(self.temporal, 3)));
         }
         if self.hold > 1 {
-            more(format_args!(":hold={}", self.hold));
+            values.push(("hold", Value::Integer(self.hold.into())));
+        }
+        let (zero, span) = if format.full_range() { (0.0, 255.0) } else { (16.0, 219.0) };
+        let rounded = |v: f64| (v.clamp(0.0, 1.0) * 1e4).round() / 1e4;
+        let part = |s: f64| if strength > 0.0 { s / strength } else { 0.0 };
+        let mut points: Vec<[f64; 2]> =
+            self.curve.0.iter().map(|[code, s]| [rounded((code - zero) / span), rounded(part(*s))]).collect();
+        points.dedup_by_key(|point| point[0]);
+        match Points::new(&points, 0.0, 1.0) {
+            Ok(points) => values.push(("points", Value::Points(points))),
+            Err(e) => unreachable!("the codes of a curve ascend: {e}"),
         }
         // Brightness is measured in codes, independent of the transfer.
-        more(format_args!(":space=video:points="));
-        let (zero, span) = if format.full_range() { (0.0, 255.0) } else { (16.0, 219.0) };
-        let mut last = f64::NEG_INFINITY;
-        for &[code, s] in &self.curve.0 {
-            let u = ((code - zero) / span).clamp(0.0, 1.0);
-            let u = (u * 1e4).round() / 1e4;
-            if u > last {
-                let part = if strength > 0.0 { s / strength } else { 0.0 };
-                more(format_args!(
-                    "{}{u}={:.4}",
-                    if last.is_finite() { ";" } else { "" },
-                    part.clamp(0.0, 1.0)
-                ));
-                last = u;
-            }
-        }
-        text
-    }
-
-    fn steps(&self, format: &Format) -> Vec<Step> {
-        let mut steps = steps(&self.text(format));
-        if let Some(plate) = &self.plate
-            && let Err(e) = steps[0].values.set("plate", Value::File(plate.clone()))
-        {
-            unreachable!("grain takes a plate: {e}")
-        }
-        steps
-    }
-}
-
-/// One step of `grain` with settings that the ranges above keep valid.
-fn steps(text: &str) -> Vec<Step> {
-    let Some(grain) = catalog::find("grain") else { unreachable!("grain is a filter of the catalog") };
-    match Values::parse(grain.settings, text) {
-        Ok(values) => vec![Step::new(grain, values)],
-        Err(e) => unreachable!("{text}: {e}"),
+        values.push(("space", Value::Choice("video")));
+        super::step("grain", values)
     }
 }
 

@@ -5,12 +5,11 @@ use super::fit::{Curve, distance_db, solve};
 use super::render::{StepRenderer, synthetic_frame};
 use super::report::Match;
 use super::shot::Shot;
-use grainfield_filters::catalog;
 use grainfield_filters::chain::Step;
 use grainfield_filters::film_grain::{ChromaIndex, DEFAULT_SEED, MAX_POINTS, Params, Table};
 use grainfield_filters::frame::{Depth, Format};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::{FileAsset, Value, Values};
+use grainfield_filters::settings::{FileAsset, Value};
 use grainfield_measure::residual::{PlaneGrain, Residual};
 use std::sync::Arc;
 
@@ -96,13 +95,8 @@ pub fn table(shot: &Shot, plate: &Residual) -> Result<TableMatch, MatchError> {
 }
 
 fn steps(params: &Params) -> Vec<Step> {
-    let Some(filter) = catalog::find("av1grain") else { unreachable!("av1grain is a filter of the catalog") };
-    let mut values = Values::new(filter.settings);
     let table = Arc::new(Table::constant(params.clone(), DEFAULT_SEED));
-    match values.set("table", Value::File(FileAsset::named("the match").read(table, 0))) {
-        Ok(()) => vec![Step::new(filter, values)],
-        Err(e) => unreachable!("internal error in the film grain table: {e}"),
-    }
+    super::step("av1grain", vec![("table", Value::File(FileAsset::named("the match").read(table, 0)))])
 }
 
 /// Positions of the filter's samples, row by row; the last one is the left neighbour.

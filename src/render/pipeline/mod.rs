@@ -31,9 +31,8 @@ pub use input::Plan;
 pub use progress::{Event, FrameDone, Note, NoteCode, OnError, Summary};
 pub(crate) use worker::guarded;
 
-use crate::lock;
 use grainfield_filters::chain::Chain;
-use grainfield_filters::host::StateCache;
+use grainfield_filters::host::{StateCache, lock};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::media::Sink;
 use shared::Shared;

@@ -6,9 +6,8 @@ use super::input::Input;
 use super::{
     ConstantRate, Event, Failure, FrameDone, FrameError, Note, NoteCode, OnError, Outcome, Setup, Summary,
 };
-use crate::lock;
 use grainfield_filters::chain::{Chain, States};
-use grainfield_filters::host::StateCache;
+use grainfield_filters::host::{StateCache, lock};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::disk::PartialOutput;
 use grainfield_io::media::{Decode, Encode, Rescue, Sink, SinkError};

@@ -3,7 +3,7 @@
 use super::shared::{Ending, Shared};
 use super::worker::guarded;
 use super::{Event, Failure, FrameError, NoteCode, Outcome};
-use crate::lock;
+use grainfield_filters::host::lock;
 use grainfield_io::disk::{DiskError, PartialOutput};
 use grainfield_io::media::SinkError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

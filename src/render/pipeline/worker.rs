@@ -3,10 +3,9 @@
 use super::input::Next;
 use super::shared::{Shared, Writing};
 use super::{Failure, FrameDone, FrameError, LostTime, NoteCode, OnError, Summary};
-use crate::lock;
 use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
-use grainfield_filters::host::{Host, PrepareError, StateCache, wait};
+use grainfield_filters::host::{Host, PrepareError, StateCache, lock, wait};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::disk::DiskError;
 use grainfield_io::media::SinkError;

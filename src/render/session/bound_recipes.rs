@@ -1,9 +1,9 @@
 //! Recipes bound to an open source.
 
 use super::{Cancel, Clip, Error};
-use crate::lock;
 use crate::session::job::{self, JobError, Request};
 use grainfield_filters::chain::{Chain, States, Workspace};
+use grainfield_filters::host::lock;
 use grainfield_filters::recipe::Recipe;
 use std::collections::VecDeque;
 use std::fs::Metadata;
@@ -78,7 +78,7 @@ fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Bound
         found.map(|found| found.map(|f| f.frame.clone()))
     })?;
     let options = job::chain_options(&request, &inner.opened, &inner.format)?;
-    let output = request.written().map_err(JobError::from)?;
+    let output = request.parse_output().map_err(JobError::from)?;
     let chain = Chain::bind::<JobError>(&request.recipe.steps, inner.format, &options, |native| {
         job::target(&request, &output, native)
     })?;

@@ -1,6 +1,6 @@
 //! Cancellation of requests.
 
-use crate::lock;
+use grainfield_filters::host::lock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 

@@ -1,10 +1,10 @@
 //! Decoded frames of an open source.
 
 use super::{Cancel, Error};
-use crate::lock;
 use crate::pipeline::guarded;
 use crate::session::job::Request;
 use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::host::lock;
 use grainfield_io::source::{Decode, FrameStamp, Slot, Source};
 use std::sync::{Arc, Mutex};
 

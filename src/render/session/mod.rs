@@ -36,12 +36,11 @@ pub use picture::{Picture, converted};
 pub use render::{Render, Running};
 
 use crate::assets::DiskStateCache;
-use crate::lock;
 use crate::pipeline::{FrameError, HelperPool, guarded};
 use bound_recipes::{BoundRecipe, BoundRecipes};
 use frames::{Frames, SourceFrame};
 use grainfield_filters::frame::{Format, FrameTime};
-use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache};
+use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache, lock};
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::source::Info;
 use job::{NoFrame, Request};
@@ -95,7 +94,7 @@ impl Clip {
     /// As [`open`](Clip::open).
     pub fn open_with(request: Request, states: Arc<dyn StateCache + Send + Sync>) -> Result<Clip> {
         let cache = request.cache.open();
-        let source = request.read().open(&request.source_options(cache))?;
+        let source = request.parse_input().open(&request.source_options(cache))?;
         let opened = source.info().clone();
         job::check_numbers(&request, None, &opened)?;
         let user_number = |n: i64| n + request.frame_offset;

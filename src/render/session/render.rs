@@ -2,9 +2,9 @@
 
 use super::job::{Endpoints, Job, NamedEndpoints, Request, RunError};
 use super::{Cancel, Clip, Error, Event, FrameDone, Summary};
-use crate::lock;
 use crate::pipeline::{Failure, FrameError};
 use grainfield_filters::frame::Spans;
+use grainfield_filters::host::lock;
 use grainfield_filters::recipe::Recipe;
 use std::ffi::OsString;
 use std::sync::mpsc::{self, Receiver};

@@ -5,8 +5,10 @@ use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet,
 };
 use grainfield_filters::lut::Lut;
-use grainfield_filters::plate::Cutter;
-use grainfield_filters::settings::{FileAsset, ImageAsset, Kind, Setting, SettingError, Value, Values};
+use grainfield_filters::plate::PlateBuilder;
+use grainfield_filters::settings::{
+    FileAsset, FileKind, ImageAsset, Kind, Setting, SettingError, Value, Values,
+};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -235,15 +237,15 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
             let format = Format::new(9, 7, Family::Gray, Depth::Bits(8), (0, 0));
             return Some(Value::Image(ImageAsset::named("9x7").read(picture(&format, random))));
         }
-        Kind::GrainPlate => {
+        Kind::File(FileKind::GrainPlate) => {
             let format = Format::new(80, 40, Family::Gray, Depth::Bits(8), (0, 0));
-            let mut cutter = Cutter::new(&format).ok()?;
-            cutter.add(&picture(&format, random)).ok()?;
-            let plate = cutter.finish().ok()?;
+            let mut builder = PlateBuilder::new(&format).ok()?;
+            builder.add(&picture(&format, random)).ok()?;
+            let plate = builder.finish().ok()?;
             return Some(Value::File(FileAsset::named("80x40").read(Arc::new(plate), random.next().into())));
         }
-        Kind::Lut => return Some(lut(random)),
-        Kind::Effect | Kind::GrainTable | Kind::TrackFile | Kind::Frames | Kind::Planes => return None,
+        Kind::File(FileKind::Lut) => return Some(lut(random)),
+        Kind::File(_) | Kind::Frames | Kind::Planes => return None,
     };
     Some(setting.parse(&text).unwrap_or_else(|e| panic!("{} {}='{text}': {e:?}", entry.name, setting.id)))
 }

@@ -246,7 +246,7 @@ impl Bench {
 pub(crate) fn rates(asked: &Asked) {
     let mut sheet = Sheet::new(
         format!("32-byte particles in cell order, {EACH} a cell: rivals' times over the PMA's"),
-        &["particles", "to", "moves", "PMA, ms", COUNTING, MERGING, "reference", "writes a mover"],
+        &["particles", "to", "moves", "PMA, ms", COUNTING, MERGING, "reference"],
     );
     sheet.note(
         "Each side makes its steps in bursts of three, the first untimed; medians of same-step ratios.",
@@ -265,12 +265,8 @@ pub(crate) fn rates(asked: &Asked) {
                 let mut table = Table::new(&NAMES);
                 let mut bench = Bench::new(n, CellSettings::default().fill);
                 bench.burst(percent / 100.0, near, &mut Table::new(&NAMES));
-                let (mut writes, mut movers) = (0, 0);
                 for _ in 0..asked.rounds(n).min(15) {
-                    let before = bench.pma.writes();
                     bench.burst(percent / 100.0, near, &mut table);
-                    writes += bench.pma.writes() - before;
-                    movers += BURST * bench.batch.len();
                 }
                 bench.compare();
                 let [c, m, r] = [NAMES[1], NAMES[2], NAMES[3]].map(|x| table.ratio(x, OURS));
@@ -295,7 +291,6 @@ pub(crate) fn rates(asked: &Asked) {
                     format!("{c:.2}x"),
                     format!("{m:.2}x"),
                     format!("{r:.2}x"),
-                    format!("{:.2}", writes as f64 / movers.max(1) as f64),
                 ]);
             }
         }

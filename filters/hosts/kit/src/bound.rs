@@ -44,6 +44,9 @@ pub struct BoundLook {
 
 impl BoundLook {
     /// Binds a look. Frames of the source that settings name must be supplied before.
+    ///
+    /// # Errors
+    /// A filter rejects its settings or the format, or a curve needs the last frame, which is not known.
     pub fn bind(look: &Look, format: Format, setup: &Setup) -> Result<BoundLook, HostError> {
         format.check().map_err(|e| HostError::of(&e))?;
         let (steps, seed) = setup.earlier.seeds(&look.recipe);
@@ -77,6 +80,9 @@ impl BoundLook {
     }
 
     /// Renders the frame at a time, from planes of the host to planes of the host.
+    ///
+    /// # Errors
+    /// A filter cannot prepare the frame.
     pub fn run_between(
         &self,
         at: &FrameTime,
@@ -91,6 +97,9 @@ impl BoundLook {
     }
 
     /// The same in place in a frame.
+    ///
+    /// # Errors
+    /// A filter cannot prepare the frame.
     pub fn run(&self, at: &FrameTime, threads: Threads, frame: &mut Frame) -> Result<(), HostError> {
         let duration = self.duration();
         self.with(threads, |work, host| self.chain.run(at, duration, frame, work, &self.states, host))
@@ -119,6 +128,9 @@ impl BoundLook {
 }
 
 /// A picture in R, G and B, 8 bits, for a setting that names a frame of the source.
+///
+/// # Errors
+/// The picture cannot be converted to R, G and B.
 pub fn still(picture: FrameRef<'_>) -> Result<Frame, HostError> {
     guarded(|| grainfield_filters::chain::still(picture).map_err(|e| HostError::of(&*e)))
 }

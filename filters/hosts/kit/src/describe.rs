@@ -4,7 +4,7 @@
 use super::params::{Param, ParamValue, Role, Shape, params};
 use grainfield_filters::catalog::{Entry, FILTERS};
 use grainfield_filters::settings::common::COMMON;
-use grainfield_filters::settings::{Kind, Setting};
+use grainfield_filters::settings::{Kind, Setting, wrap};
 use std::fmt::Write;
 
 /// A valid Python name: without `-`, and not a keyword.
@@ -24,9 +24,7 @@ fn python_type(kind: Kind) -> String {
         Kind::Position { .. } => "Position".into(),
         Kind::Colour => "Colour".into(),
         Kind::Seed => "int".into(),
-        Kind::Image | Kind::Effect | Kind::GrainTable | Kind::GrainPlate | Kind::TrackFile | Kind::Lut => {
-            "Path".into()
-        }
+        Kind::Image | Kind::File(_) => "Path".into(),
         Kind::Frames | Kind::Planes | Kind::Points { .. } => "str".into(),
         Kind::Choice(words) => {
             let words: Vec<String> = words.iter().map(|w| format!("\"{}\"", w.id)).collect();
@@ -37,17 +35,7 @@ fn python_type(kind: Kind) -> String {
 
 /// `words` broken at 100 columns, indented.
 fn wrapped(out: &mut String, indent: &str, first: &str, words: &str) {
-    let mut line = format!("{indent}{first}");
-    for (i, word) in words.split_whitespace().enumerate() {
-        if line.chars().count() + 1 + word.chars().count() > 100 {
-            let _ = writeln!(out, "{}", line.trim_end());
-            line = format!("{indent}    ");
-        } else if i > 0 {
-            line.push(' ');
-        }
-        line += word;
-    }
-    let _ = writeln!(out, "{}", line.trim_end());
+    wrap(out, &format!("{indent}{first}"), indent.len() + 4, 100, words);
 }
 
 /// The values and default of a setting, for a docstring.
@@ -192,22 +180,9 @@ fn parameter(out: &mut String, index: usize, param: &Param) {
                 let rates = "24000/1001;24;25;30000/1001;30;50;60000/1001;60";
                 ("keywords", format!("default=\"\" keywords=\"{rates}\" keywordsdisplay=\"{rates}\""))
             }
-            (
-                Role::Setting(
-                    Setting {
-                        kind:
-                            Kind::Image
-                            | Kind::Effect
-                            | Kind::GrainTable
-                            | Kind::GrainPlate
-                            | Kind::TrackFile
-                            | Kind::Lut,
-                        ..
-                    },
-                    _,
-                ),
-                _,
-            ) => ("url", "default=\"\"".into()),
+            (Role::Setting(Setting { kind: Kind::Image | Kind::File(_), .. }, _), _) => {
+                ("url", "default=\"\"".into())
+            }
             _ => ("keywords", "default=\"\"".into()),
         },
     };

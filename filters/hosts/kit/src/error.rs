@@ -33,6 +33,9 @@ impl HostError {
 }
 
 /// Runs `f` and converts a panic to an error, since unwinding into a host is undefined behaviour.
+///
+/// # Errors
+/// That of `f`, or that it has panicked.
 pub fn guarded<T>(f: impl FnOnce() -> Result<T, HostError>) -> Result<T, HostError> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());

@@ -15,12 +15,18 @@ pub struct Look {
 
 impl Look {
     /// Parses a chain, as for `-f`.
+    ///
+    /// # Errors
+    /// The text is not a chain, or a file that it names cannot be read.
     pub fn of_chain(text: &str) -> Result<Look, HostError> {
         let recipe = text.parse::<Recipe>().map_err(|e| HostError::of(&e))?;
         Look { recipe }.read()
     }
 
     /// Reads a recipe file, as for `--recipe`.
+    ///
+    /// # Errors
+    /// The file, or one that it names, cannot be read or is invalid.
     pub fn of_file(path: &Path) -> Result<Look, HostError> {
         let failed = |problem: String| HostError(format!("{}: {problem}", path.display()));
         let mut bytes = Vec::new();
@@ -38,6 +44,9 @@ impl Look {
     }
 
     /// One filter, by name, with its arguments.
+    ///
+    /// # Errors
+    /// There is no such filter or setting, a value is invalid, or a file that it names cannot be read.
     pub fn of_filter(name: &str, arguments: &[Argument]) -> Result<Look, HostError> {
         Look::of_chain(&chain_text(name, arguments))
     }
@@ -72,6 +81,9 @@ impl Look {
     }
 
     /// Supplies a frame of the source, in R, G and B, for one of [`source_frames`](Look::source_frames).
+    ///
+    /// # Errors
+    /// The setting does not take the frame.
     pub fn give_source_frame(
         &mut self,
         (step, id): (usize, &str),

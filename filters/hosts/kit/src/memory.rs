@@ -1,8 +1,8 @@
 //! Stores states of simulations in memory, since a host's user did not ask for files.
 
-use grainfield_filters::host::StateCache;
+use grainfield_filters::host::{StateCache, lock};
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// The limit in bytes.
 const LIMIT: usize = 256 << 20;
@@ -21,12 +21,12 @@ struct Kept {
 
 impl StateCache for MemoryCache {
     fn get(&self, key: u128) -> Option<Vec<u8>> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock(&self.kept);
         kept.states.iter().find(|(k, _)| *k == key).map(|(_, state)| state.clone())
     }
 
     fn put(&self, key: u128, bytes: &[u8]) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         if bytes.len() > LIMIT || kept.states.iter().any(|(k, _)| *k == key) {
             return;
         }

@@ -241,6 +241,9 @@ fn decimal(part: f64, low: f64, high: f64, whole: bool) -> String {
 }
 
 /// The look for parameter values.
+///
+/// # Errors
+/// A chain, a recipe file or a value is invalid, or a file that it names cannot be read.
 pub fn look(
     filter: Option<&'static Entry>,
     params: &[Param],

@@ -37,6 +37,9 @@ fn length(
 /// # Safety
 ///
 /// Each address must be that of all rows of the format's plane, which must live and not be written for `'a`.
+///
+/// # Errors
+/// The rows of a plane overlap, or it does not begin on a whole sample.
 pub unsafe fn read<'a>(format: Format, planes: &[Address<*const u8>]) -> Result<FrameRef<'a>, HostError> {
     let mut all = [PlaneRef::default(); 4];
     for (p, (to, from)) in all.iter_mut().zip(planes).enumerate().take(format.planes()) {
@@ -53,6 +56,9 @@ pub unsafe fn read<'a>(format: Format, planes: &[Address<*const u8>]) -> Result<
 /// # Safety
 ///
 /// As [`read`], and nobody else may read or write the rows, nor may two planes overlap.
+///
+/// # Errors
+/// As [`read`].
 pub unsafe fn write<'a>(format: Format, planes: &[Address<*mut u8>]) -> Result<FrameMut<'a>, HostError> {
     let mut all: [PlaneMut<'a>; 4] = Default::default();
     for (p, (to, from)) in all.iter_mut().zip(planes).enumerate().take(format.planes()) {

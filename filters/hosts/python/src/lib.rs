@@ -3,7 +3,7 @@
 
 use grainfield_filters::chain::Fields;
 use grainfield_filters::frame::{Depth, Frame, FrameTime, Parity, Transfer};
-use grainfield_filters::host::Executor;
+use grainfield_filters::host::{Executor, lock};
 use grainfield_filters::ratio::Ratio;
 use host_kit::{Argument, BoundLook, HostError, Setup, Threads, WorkPool, packed};
 use numpy::{PyReadonlyArrayDyn, PyReadwriteArrayDyn};
@@ -235,14 +235,14 @@ impl Bound {
         let spare = Mutex::new(Vec::new());
         let fault = Mutex::new(None);
         WorkPool::get().execute(frames.len(), &|i| {
-            let frame = frames[i].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let frame = lock(&frames[i]).take();
             let Some((number, from, to)) = frame else { return };
-            let lent = spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let lent = lock(&spare).pop();
             let mut picture = lent.unwrap_or_else(|| Frame::new(*self.bound.input()));
             if let Err(error) = self.one(number, Threads::Caller, from, to, &mut picture) {
-                fault.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                lock(&fault).get_or_insert(error);
             }
-            spare.lock().unwrap_or_else(PoisonError::into_inner).push(picture);
+            lock(&spare).push(picture);
         });
         let fault = fault.into_inner().unwrap_or_else(PoisonError::into_inner);
         fault.map_or(Ok(()), Err)

@@ -33,16 +33,9 @@ fn host_type(kind: Kind) -> &'static str {
         Kind::Switch | Kind::Integer { .. } | Kind::SourceFrame => "int",
         Kind::Fixed { .. } => "float",
         Kind::Number { .. } | Kind::Position { .. } | Kind::Colour | Kind::Planes => "data[]",
-        Kind::Seed
-        | Kind::Choice(_)
-        | Kind::Frames
-        | Kind::Image
-        | Kind::Effect
-        | Kind::GrainTable
-        | Kind::GrainPlate
-        | Kind::TrackFile
-        | Kind::Lut
-        | Kind::Points { .. } => "data",
+        Kind::Seed | Kind::Choice(_) | Kind::Frames | Kind::Image | Kind::File(_) | Kind::Points { .. } => {
+            "data"
+        }
     }
 }
 

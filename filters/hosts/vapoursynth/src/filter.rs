@@ -8,12 +8,13 @@ use grainfield_filters::catalog::Entry;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, FrameTime, Matrix, Primaries, Siting, Transfer,
 };
+use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
 use host_kit::{BoundLook, Earlier, HostError, Look, Setup, Threads, guarded, planes};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The frame property with the names of our filters that have been applied.
 const EARLIER: &str = "GrainfieldFilters";
@@ -239,7 +240,7 @@ impl Instance {
 
     /// The look bound to the format of a frame.
     fn bound(&self, format: Format, earlier: &Earlier) -> Result<Arc<BoundLook>, HostError> {
-        let mut all = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.bound);
         if let Some((_, _, bound)) = all.iter().find(|(f, e, _)| (f, e) == (&format, earlier)) {
             return Ok(Arc::clone(bound));
         }

@@ -232,7 +232,7 @@ impl ByteReader<'_> {
     }
 
     /// A key, or `None` for the end of a track.
-    pub(super) fn knot(&mut self) -> Result<Option<StreamKey>, StreamError> {
+    pub(super) fn key(&mut self) -> Result<Option<StreamKey>, StreamError> {
         let tag = self.u8()?;
         if tag == END {
             return Ok(None);
@@ -282,9 +282,9 @@ pub(super) fn put_time(time: Ratio, seconds: bool, out: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn put_knot(knot: Option<&StreamKey>, seconds: bool, out: &mut Vec<u8>) {
-    let Some(knot) = knot else { return out.push(END) };
-    let (tag, numbers): (u8, &[f64]) = match &knot.interpolation {
+pub(super) fn put_key(key: Option<&StreamKey>, seconds: bool, out: &mut Vec<u8>) {
+    let Some(key) = key else { return out.push(END) };
+    let (tag, numbers): (u8, &[f64]) = match &key.interpolation {
         Interpolation::Hold => (0, &[]),
         Interpolation::Linear => (1, &[]),
         Interpolation::Smooth(leave, arrive) => (2, &[*leave, *arrive]),
@@ -295,8 +295,8 @@ pub(super) fn put_knot(knot: Option<&StreamKey>, seconds: bool, out: &mut Vec<u8
         Interpolation::Ease(ease) => (16 + ease.index() as u8, &[]),
     };
     out.push(tag);
-    put_time(knot.time, seconds, out);
-    for v in core::iter::once(&knot.value).chain(numbers) {
+    put_time(key.time, seconds, out);
+    for v in core::iter::once(&key.value).chain(numbers) {
         out.extend(v.to_le_bytes());
     }
 }

@@ -29,7 +29,7 @@ pub struct Playhead {
 }
 
 impl Playhead {
-    /// The value of each track at the current time.
+    /// The value of each track at the current time, in the order of the tracks.
     pub fn values(&self) -> &[f64] {
         &self.values
     }
@@ -90,17 +90,17 @@ impl Tracks {
         let mut head = self.start()?;
         let Some(state) = head.states.get(track) else { return Ok(None) };
         let (before, after) = state.rules();
-        let mut knots: Vec<StreamKey> = state.next().copied().into_iter().collect();
+        let mut keys: Vec<StreamKey> = state.next().copied().into_iter().collect();
         while self.peek(&mut head)?
-            && let Some((of, knot)) = head.next.take()
+            && let Some((of, key)) = head.next.take()
         {
             if of as usize == track {
-                match knot {
-                    Some(knot) if knots.len() < MAX_KEYS => knots.push(knot),
+                match key {
+                    Some(key) if keys.len() < MAX_KEYS => keys.push(key),
                     Some(_) => break,
                     None => {
                         return self
-                            .whole_curve(&knots, head.place)
+                            .whole_curve(&keys, head.place)
                             .map(|c| Some(c.with_extrapolation(before, after)));
                     }
                 }
@@ -118,8 +118,8 @@ impl Tracks {
         self.names().iter().position(|n| n == name).map_or(Ok(None), |i| self.track(i))
     }
 
-    fn whole_curve(&self, knots: &[StreamKey], place: u64) -> Result<Curve, StreamError> {
-        curve_of(knots, self.seconds)
+    fn whole_curve(&self, keys: &[StreamKey], place: u64) -> Result<Curve, StreamError> {
+        curve_of(keys, self.seconds)
             .map_or_else(|| fault(place, "the keys of a track do not form a curve"), Ok)
     }
 
@@ -167,7 +167,7 @@ impl Tracks {
         }
         let mut bytes =
             ByteReader { data: &head.chunk, at: head.done, place: head.place, seconds: self.seconds };
-        head.next = Some((bytes.u32()?, bytes.knot()?));
+        head.next = Some((bytes.u32()?, bytes.key()?));
         head.done = bytes.at;
         Ok(true)
     }
@@ -181,7 +181,7 @@ impl Tracks {
         if head.next.is_none() && !self.peek(head)? {
             return Ok(None);
         }
-        let Some((track, knot)) = head.next else { return Ok(None) };
+        let Some((track, key)) = head.next else { return Ok(None) };
         let track = track as usize;
         let Some((state, need)) = head.states.get_mut(track).and_then(|s| s.need().map(|need| (s, need)))
         else {
@@ -193,11 +193,11 @@ impl Tracks {
         if head.last_need.is_some_and(|last| need < last) {
             return fault(head.place, "the keys are not in the order in which they are needed");
         }
-        if !state.push(knot) {
+        if !state.push(key) {
             return fault(head.place, "a key is not later than the one before it");
         }
         (head.next, head.last_need) = (None, Some(need));
-        Ok(Some((track, knot)))
+        Ok(Some((track, key)))
     }
 
     /// Sets the states and segments of all tracks at a jump frame.

@@ -200,9 +200,9 @@ impl Tracks {
 }
 
 /// The keys of a track as a curve.
-pub(super) fn curve_of(knots: &[StreamKey], seconds: bool) -> Option<Curve> {
+pub(super) fn curve_of(keys: &[StreamKey], seconds: bool) -> Option<Curve> {
     let key = |k: &StreamKey| Key { at: key_time(k.time, seconds), value: k.value, shape: k.shape() };
-    Curve::new(knots.iter().map(key).collect()).ok()
+    Curve::new(keys.iter().map(key).collect()).ok()
 }
 
 fn cycles_of(mut bytes: ByteReader<'_>, tracks: usize) -> Result<Vec<(u32, Curve)>, StreamError> {
@@ -218,14 +218,14 @@ fn cycles_of(mut bytes: ByteReader<'_>, tracks: usize) -> Result<Vec<(u32, Curve
             return bytes.fault("the tracks that repeat have too many keys");
         };
         left = rest;
-        let mut knots = Vec::new();
+        let mut keys = Vec::new();
         for _ in 0..count {
-            match bytes.knot()? {
-                Some(knot) => knots.push(knot),
+            match bytes.key()? {
+                Some(key) => keys.push(key),
                 None => return bytes.fault("a track that repeats has an end"),
             }
         }
-        let Some(curve) = curve_of(&knots, bytes.seconds) else {
+        let Some(curve) = curve_of(&keys, bytes.seconds) else {
             return bytes.fault("the keys of a track that repeats do not form a curve");
         };
         cycles.push((track, curve.with_extrapolation(before, after)));

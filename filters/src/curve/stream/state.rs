@@ -1,6 +1,6 @@
 //! The active keys of one track.
 
-use super::format::{ByteReader, StreamError, is_cyclic, put_knot, rules};
+use super::format::{ByteReader, StreamError, is_cyclic, put_key, rules};
 use super::key::StreamKey;
 use crate::curve::segment::Segment;
 use crate::curve::{Curve, Extrapolation};
@@ -90,12 +90,12 @@ impl TrackState {
     /// The current segment. `None` for a track without keys.
     #[inline(always)]
     pub(super) fn active(&self) -> Option<Active> {
-        let beyond = |knot: &StreamKey, rule| {
+        let beyond = |key: &StreamKey, rule| {
             let segment = match rule {
-                Extrapolation::Extrapolate => Segment::Ray(knot.value, self.slope),
-                _ => Segment::Flat(knot.value),
+                Extrapolation::Extrapolate => Segment::Ray(key.value, self.slope),
+                _ => Segment::Flat(key.value),
             };
-            Active { start: knot.time, length: 1.0, segment }
+            Active { start: key.time, length: 1.0, segment }
         };
         Some(match (&self.from, &self.to) {
             (Some(from), Some(to)) => {
@@ -110,9 +110,9 @@ impl TrackState {
 
     pub(super) fn put(&self, seconds: bool, out: &mut Vec<u8>) {
         out.push(rules(self.before, self.after));
-        for knot in [&self.from, &self.to] {
+        for key in [&self.from, &self.to] {
             if !self.is_cyclic() {
-                put_knot(knot.as_ref(), seconds, out);
+                put_key(key.as_ref(), seconds, out);
             }
         }
         if self.from.is_none() != self.to.is_none() {
@@ -127,7 +127,7 @@ impl TrackState {
         if state.is_cyclic() {
             return Ok(state);
         }
-        (state.from, state.to) = (bytes.knot()?, bytes.knot()?);
+        (state.from, state.to) = (bytes.key()?, bytes.key()?);
         if state.from.is_none() || state.to.is_none() {
             state.slope = bytes.slope()?;
         }

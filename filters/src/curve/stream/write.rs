@@ -2,7 +2,7 @@
 
 use super::format::{
     CYCLES, INDEX, JUMP, MAGIC, MAX_CYCLE_KEYS, MAX_JUMPS, MAX_TRACKS, NAMES, POINTS, POINTS_BYTES,
-    StreamError, VERSION, check_name, chunk, is_cyclic, put_knot, put_time, rules,
+    StreamError, VERSION, check_name, chunk, is_cyclic, put_key, put_time, rules,
 };
 use super::key::StreamKey;
 use super::read::Tracks;
@@ -125,7 +125,7 @@ impl<'a> StreamWriter<'a> {
     }
 
     /// Writes the next key of a track, or its end.
-    fn push(&mut self, track: usize, knot: Option<StreamKey>) -> Result<(), TrackError> {
+    fn push(&mut self, track: usize, key: Option<StreamKey>) -> Result<(), TrackError> {
         let Some(need) = self.states[track].need() else { return Ok(()) };
         let count = (need - self.first).checked_div(self.every).map_or(0, Ratio::floor);
         if count >= MAX_JUMPS as i64 {
@@ -135,9 +135,9 @@ impl<'a> StreamWriter<'a> {
             self.jump()?;
         }
         self.points.extend((track as u32).to_le_bytes());
-        put_knot(knot.as_ref(), self.seconds, &mut self.points);
-        self.keys += u64::from(knot.is_some());
-        self.states[track].push(knot);
+        put_key(key.as_ref(), self.seconds, &mut self.points);
+        self.keys += u64::from(key.is_some());
+        self.states[track].push(key);
         if self.points.len() >= POINTS_BYTES {
             self.points()?;
         }
@@ -154,8 +154,7 @@ impl<'a> StreamWriter<'a> {
             content.push(rules(curve.before(), curve.after()));
             // The limit of keys per curve fits.
             content.extend((keys.len() as u32).to_le_bytes());
-            (0..keys.len())
-                .for_each(|i| put_knot(Some(&StreamKey::new(keys, i)), self.seconds, &mut content));
+            (0..keys.len()).for_each(|i| put_key(Some(&StreamKey::new(keys, i)), self.seconds, &mut content));
             self.keys += keys.len() as u64;
         }
         self.chunk(CYCLES, &content)?;
@@ -225,8 +224,8 @@ pub fn reindex(from: &Tracks, every: Ratio, to: &mut dyn Write) -> Result<(), Tr
     let mut head = from.start()?;
     let first = head.states.iter().filter_map(TrackState::need).min().unwrap_or(Ratio::ZERO);
     let mut out = StreamWriter::new(to, head.states.clone(), (first, every), from.in_seconds())?;
-    while let Some((track, knot)) = from.step(&mut head, None)? {
-        out.push(track, knot)?;
+    while let Some((track, key)) = from.step(&mut head, None)? {
+        out.push(track, key)?;
     }
     out.finish(&from.cycles, &from.names().join("\n"))
 }

@@ -64,7 +64,7 @@ impl Blocks {
 pub(super) struct State {
     pub templates: Templates,
     /// Scaling functions of the planes.
-    pub scales: [Scale; 3],
+    pub scales: [ScalingLut; 3],
 }
 
 /// The strength of a plane over brightness in 8-bit codes, interpolated between its points
@@ -87,13 +87,13 @@ fn curve(params: &Params, plane: usize) -> [u8; 256] {
 
 /// The strength at the upper eight bits of a code and at the next value; the lower bits interpolate.
 #[derive(Default)]
-pub(super) struct Scale([Option<Table>; 2]);
+pub(super) struct ScalingLut([Option<Table>; 2]);
 
-impl Scale {
-    pub(super) fn new(params: &Params, plane: usize) -> Scale {
+impl ScalingLut {
+    pub(super) fn new(params: &Params, plane: usize) -> ScalingLut {
         let curve = curve(params, plane);
         let at = |next: u16| Table::new(8, |x| curve[usize::from((x + next).min(255))].into());
-        Scale([Some(at(0)), Some(at(1))])
+        ScalingLut([Some(at(0)), Some(at(1))])
     }
 }
 
@@ -451,7 +451,7 @@ impl Rows<'_> {
     /// `codes`.
     fn look_up<T: Grained>(
         &self,
-        scale: &Scale,
+        scale: &ScalingLut,
         codes: &[T],
         (strength, low, high): (&mut [i16], &mut [u8], &mut [u8]),
     ) {

@@ -4,7 +4,7 @@ use super::*;
 use crate::film_grain::Segment;
 use crate::film_grain::tests::any_params;
 use crate::filter::testing::{bind, format, noise, run, try_bind};
-use crate::frame::{ColorRange, Frame, Transfer};
+use crate::frame::{ColorRange, Depth, Frame, Transfer};
 use crate::settings::Value;
 use md5::{Digest, Md5};
 use proptest::prelude::*;

@@ -155,7 +155,7 @@ fn interpolate<T: CodeSample, const D: usize>(
     for ((span, &a), &b) in spans.iter_mut().zip(cells).zip(&cells[1..]) {
         for (j, out) in (0u32..).zip(span) {
             let sum = a as u32 * (2 * D as u32 - 2 * j - 1) + b as u32 * (2 * j + 1) + half;
-            *out = <T as CodeSample>::of((sum >> shift).min(top) as u16);
+            *out = T::from_code((sum >> shift).min(top) as u16);
         }
     }
     spans.len() * D
@@ -207,7 +207,7 @@ impl<T: CodeSample> Coarse for T {
         let top = (1u32 << bits) - 1;
         let each = |out: &mut T, l: usize, part: u32| {
             let sum = room[l] as u32 * (across - part) + room[l + 1] as u32 * part;
-            *out = <T as CodeSample>::of(((sum + half) >> shift).min(top) as u16);
+            *out = T::from_code(((sum + half) >> shift).min(top) as u16);
         };
         // The first half of a cell lies before its centre.
         let first = ((1 << xs.log) / 2).min(out.len());

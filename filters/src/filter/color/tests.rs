@@ -1,6 +1,6 @@
 use super::*;
 use crate::filter::testing::{at, compare, compare_premultiplied, frame_time, zero_span};
-use crate::frame::Frame;
+use crate::frame::{Depth, Frame};
 
 /// The nominal sample.
 fn nominal(f: &Frame, p: usize, x: usize, y: usize) -> f64 {

@@ -25,9 +25,7 @@ pub(super) fn render(
     band: &mut Band<'_>,
     scratch: &mut Scratch,
 ) {
-    let Some(input) = band.input else {
-        unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
-    };
+    let input = band.source();
     let (output, writes) = (&mut band.output, band.writes);
     let mut job = Job { from, to, ops, level, input, output, writes, scratch };
     match (from.depth.bytes(), to.depth.bytes()) {
@@ -124,7 +122,7 @@ impl<'a> Job<'a, '_, '_> {
                 if plane.height() == 0 {
                     // the bottom field of a picture with one row of chroma has no chroma rows, so it has no
                     // colour
-                    sum.fill(A::of(source.code.zero << source.down.bits));
+                    sum.fill(A::from_i32(source.code.zero << source.down.bits));
                 } else {
                     let (first, weights) = source.down.at(y);
                     for (n, &weight) in weights.iter().enumerate() {

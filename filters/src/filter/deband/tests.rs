@@ -1,6 +1,6 @@
 use super::super::testing::{at, bind, compare, format, frame_time, run, zero_span};
 use super::*;
-use crate::frame::{Format, Frame, PlaneSet};
+use crate::frame::{Depth, Format, Frame, PlaneSet};
 use crate::noise::xs64::word_at;
 
 /// The definition in f64, from the same random numbers.

@@ -6,11 +6,11 @@ use super::super::overlay::Rng;
 pub(super) use super::near::Agent;
 use super::near::{Cells, Near, Reach, Sorted, near};
 use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
-use crate::host::Executor;
+use crate::host::{Executor, lock};
 use crate::noise::seed::mix64;
 use crate::particle::fluid::SignedDistanceField;
 use crate::simd::{Level, multiversion};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The number of waves of the wind.
 pub(super) const MODES: usize = 5;
@@ -355,7 +355,7 @@ impl Rules {
             let parts: Vec<Mutex<&mut [Agent]>> = moved.chunks_mut(PART).map(Mutex::new).collect();
             let world = World { rules: self, step_wind: &step_wind, now, predators, cells: &cells, beats };
             executor.execute(parts.len(), &|part| {
-                let mut out = parts[part].lock().unwrap_or_else(PoisonError::into_inner);
+                let mut out = lock(&parts[part]);
                 let mut seen = [Near::default(); PART];
                 let first = part * PART;
                 near(level, reach, &cells, &sorted, now.step, first, &mut seen[..out.len()]);

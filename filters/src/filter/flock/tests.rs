@@ -3,51 +3,15 @@ mod twin;
 
 use super::*;
 use crate::filter::State;
+use crate::filter::testing::{self, Backwards, CountingCache};
 use crate::frame::{Depth, Family, Frame};
 use crate::host::{CurrentThread, Executor, NoCache, StateCache};
 use crate::ratio::Ratio;
 use crate::settings::{Settings, Value};
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// Stored states in memory, with counts.
-#[derive(Default)]
-struct Shelf {
-    kept: Mutex<BTreeMap<u128, Vec<u8>>>,
-    found: AtomicUsize,
-}
-
-impl StateCache for Shelf {
-    fn get(&self, key: u128) -> Option<Vec<u8>> {
-        let found = self.kept.lock().unwrap().get(&key).cloned();
-        self.found.fetch_add(usize::from(found.is_some()), Ordering::Relaxed);
-        found
-    }
-    fn put(&self, key: u128, bytes: &[u8]) {
-        self.kept.lock().unwrap().insert(key, bytes.to_vec());
-    }
-}
-
-/// Calls tasks from the last to the first.
-struct Backwards;
-
-impl Executor for Backwards {
-    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
-        (0..count).rev().for_each(task);
-    }
-    fn width(&self) -> usize {
-        3
-    }
-}
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn values(settings: &[(&str, &str)]) -> Values {
-    let mut values = Values::new(ENTRY.settings);
-    for (id, text) in settings {
-        let setting = ENTRY.settings.iter().find(|s| s.id == *id).unwrap();
-        values.set(id, setting.parse(text).unwrap()).unwrap();
-    }
-    values
+    testing::values(&ENTRY, settings)
 }
 
 fn small() -> Format {
@@ -105,7 +69,7 @@ const FLOCK: &[(&str, &str)] =
 #[test]
 fn any_way_to_a_frame_gives_the_same() {
     let filter = bound(FLOCK, &small(), Level::best());
-    let shelf = Shelf::default();
+    let shelf = CountingCache::default();
     let mut line = None;
     let all: Vec<Frame> =
         (0..60).map(|n| render(&small(), &*filter, &mut line, n, &shelf, &CurrentThread, &[])).collect();
@@ -122,7 +86,7 @@ fn any_way_to_a_frame_gives_the_same() {
     assert!(shelf.found.load(Ordering::Relaxed) >= 2);
     for n in [25, 2] {
         assert!(
-            render(&small(), &*filter, &mut None, n, &NoCache, &Backwards, &[16, 20]) == all[n as usize],
+            render(&small(), &*filter, &mut None, n, &NoCache, &Backwards(3), &[16, 20]) == all[n as usize],
             "{n} cold"
         );
     }
@@ -150,7 +114,7 @@ fn levels_and_bands_change_nothing() {
             for &level in Level::available() {
                 let filter = bound(settings, &format, level);
                 for cuts in [&[][..], &[2, 4, 20, 40]] {
-                    let got = render(&format, &*filter, &mut None, 5, &NoCache, &Backwards, cuts);
+                    let got = render(&format, &*filter, &mut None, 5, &NoCache, &Backwards(3), cuts);
                     assert!(got == want, "{preset} {name} {level} {cuts:?}");
                 }
             }
@@ -379,7 +343,7 @@ fn levels_and_parts_make_the_same_step() {
         let now = moment(&rules, 2, set.depth);
         let want = rules.step(&start, &now, 6.0, Level::SCALAR, &CurrentThread);
         for &level in Level::available() {
-            let got = rules.step(&start, &now, 6.0, level, &Backwards);
+            let got = rules.step(&start, &now, 6.0, level, &Backwards(3));
             assert!(got == want, "{size} {level}");
         }
     }

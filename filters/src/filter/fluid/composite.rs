@@ -2,7 +2,7 @@
 
 use super::super::Band;
 use super::super::point::nominal;
-use super::paint::{self, AlphaPlane, Appearance, Backdrop, Code, PlaneColors, Row, RowShading};
+use super::paint::{self, AlphaPlane, Appearance, Backdrop, PaintSample, PlaneColors, Row, RowShading};
 use super::surface::{Node, Surface};
 use crate::frame::{Alpha, Format, FrameRef, Scratch};
 use crate::pixel::convert::{self, Coefficients};
@@ -20,7 +20,7 @@ pub(super) struct SurfaceLayer<'a> {
     pub(super) sample: f32,
 }
 
-fn backdrop<'a, T: Code>(input: &FrameRef<'a>, p: usize) -> Backdrop<'a, T> {
+fn backdrop<'a, T: PaintSample>(input: &FrameRef<'a>, p: usize) -> Backdrop<'a, T> {
     let plane = input.plane(p);
     let (samples, stride) = plane.samples::<T>();
     let (w, h) = input.format.plane_size(p);
@@ -38,7 +38,12 @@ impl SurfaceLayer<'_> {
     }
 
     /// Writes the band's rows of the selected planes.
-    pub(super) fn composite<T: Code>(&self, surface: &Surface, band: &mut Band<'_>, scratch: &mut Scratch) {
+    pub(super) fn composite<T: PaintSample>(
+        &self,
+        surface: &Surface,
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
         let Some(input) = band.input else { return };
         let format = self.format;
         let planes = || band.writes.iter().filter(|&p| p < format.planes());

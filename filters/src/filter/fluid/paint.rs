@@ -175,7 +175,7 @@ fn covered_span(line: &[Node], row: &Row, surface: &Surface, n: usize) -> (usize
 }
 
 /// A sample type.
-pub(super) trait Code: ConvertF32 {
+pub(super) trait PaintSample: ConvertF32 {
     /// Rounded and clamped to 0 and `top`. Float is not limited; if `v` or `own` is not finite, the result is
     /// `own`.
     fn round(v: f32, own: Self, top: f32) -> Self;
@@ -183,7 +183,7 @@ pub(super) trait Code: ConvertF32 {
 
 macro_rules! integer_codes {
     ($($t:ty)*) => {$(
-        impl Code for $t {
+        impl PaintSample for $t {
             #[inline(always)]
             fn round(v: f32, _: $t, top: f32) -> $t {
                 (v + 0.5).min(top) as $t
@@ -194,7 +194,7 @@ macro_rules! integer_codes {
 
 integer_codes!(u8 u16);
 
-impl Code for f32 {
+impl PaintSample for f32 {
     #[inline(always)]
     fn round(v: f32, own: f32, _: f32) -> f32 {
         if v.is_finite() && own.is_finite() { v } else { own }
@@ -209,7 +209,7 @@ pub(super) struct Backdrop<'a, T> {
     pub(super) size: [usize; 2],
 }
 
-impl<T: Code> Backdrop<'_, T> {
+impl<T: PaintSample> Backdrop<'_, T> {
     /// Bilinear interpolation; the edge is repeated.
     #[inline(always)]
     pub(super) fn at(&self, x: f32, y: f32) -> f32 {
@@ -239,13 +239,13 @@ pub(super) struct PlaneColors {
 
 multiversion! {
     /// Composes a row onto the picture, if nothing is transparent.
-    pub(super) fn composite<T: Code>(
+    pub(super) fn composite<T: PaintSample>(
         level, seen: &RowShading<'_>, y: usize, backdrop: Backdrop<'_, T>, plane_colors: PlaneColors, out: &mut [T],
     ) = composite_body::<T>;
 }
 
 #[inline(always)]
-fn composite_body<T: Code>(
+fn composite_body<T: PaintSample>(
     seen: &RowShading<'_>,
     y: usize,
     backdrop: Backdrop<'_, T>,
@@ -287,7 +287,7 @@ pub(super) struct AlphaPlane<'a, T> {
     pub(super) straight: bool,
 }
 
-impl<T: Code> AlphaPlane<'_, T> {
+impl<T: PaintSample> AlphaPlane<'_, T> {
     #[inline(always)]
     fn at(&self, x: f32, y: f32) -> f32 {
         let a = self.alpha.at(x * self.by[0] + self.first[0], y * self.by[1] + self.first[1]);
@@ -296,7 +296,7 @@ impl<T: Code> AlphaPlane<'_, T> {
 }
 
 /// The same for a picture with alpha; `colour` is `None` for alpha itself.
-pub(super) fn composite_with_alpha<T: Code>(
+pub(super) fn composite_with_alpha<T: PaintSample>(
     seen: &RowShading<'_>,
     y: usize,
     backdrop: Backdrop<'_, T>,

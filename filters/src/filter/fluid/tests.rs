@@ -2,39 +2,15 @@ mod twins;
 
 use super::*;
 use crate::filter::State;
+use crate::filter::testing::{self, CountingCache};
 use crate::frame::{Alpha, Depth, Family, Frame, Primaries};
 use crate::host::{CurrentThread, NoCache, StateCache};
 use crate::ratio::Ratio;
 use crate::settings::{Value, ValueProblem};
-use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-/// Stored states in memory, with counts.
-#[derive(Default)]
-struct Shelf {
-    kept: Mutex<BTreeMap<u128, Vec<u8>>>,
-    found: AtomicUsize,
-}
-
-impl StateCache for Shelf {
-    fn get(&self, key: u128) -> Option<Vec<u8>> {
-        let found = self.kept.lock().unwrap().get(&key).cloned();
-        self.found.fetch_add(usize::from(found.is_some()), Ordering::Relaxed);
-        found
-    }
-    fn put(&self, key: u128, bytes: &[u8]) {
-        self.kept.lock().unwrap().insert(key, bytes.to_vec());
-    }
-}
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn values(settings: &[(&str, &str)]) -> Values {
-    let mut values = Values::new(ENTRY.settings);
-    for (id, text) in settings {
-        let setting = ENTRY.settings.iter().find(|s| s.id == *id).unwrap();
-        values.set(id, setting.parse(text).unwrap()).unwrap();
-    }
-    values
+    testing::values(&ENTRY, settings)
 }
 
 fn small() -> Format {
@@ -105,7 +81,7 @@ const DAM: &[(&str, &str)] = &[("particles", "700")];
 fn every_order_and_every_store_gives_the_same_frames() {
     for settings in [DAM, RAIN, &[("scene", "fountain"), ("particles", "400")]] {
         let filter = bound(settings, &small(), Level::best());
-        let shelf = Shelf::default();
+        let shelf = CountingCache::default();
         let mut line = None;
         let want: Vec<Frame> =
             (0..60).map(|n| render(&small(), &*filter, &mut line, n, &shelf, &[])).collect();
@@ -113,7 +89,7 @@ fn every_order_and_every_store_gives_the_same_frames() {
         let kept = shelf.kept.lock().unwrap().len();
         assert!(kept >= 2, "{kept}");
         // Backwards, with and without kept states; in random order; with one cache and with new ones.
-        let cold = Shelf::default();
+        let cold = CountingCache::default();
         for store in [&shelf as &dyn StateCache, &cold, &NoCache] {
             let mut line = None;
             for n in (0..60).rev().step_by(7).chain([5, 59, 24, 23, 25, 0]) {
@@ -169,7 +145,7 @@ fn it_stops_at_once_and_goes_on_from_there() {
 #[test]
 fn states_of_other_settings_are_not_taken() {
     let slow = [("particles", "300"), ("gravity", "0.1")];
-    let shelf = Shelf::default();
+    let shelf = CountingCache::default();
     render(&small(), &*bound(&slow, &small(), Level::best()), &mut None, 30, &shelf, &[]);
     for other in [
         ("gravity", "0.15"),

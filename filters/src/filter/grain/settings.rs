@@ -1,7 +1,7 @@
 //! What the user can set, and the presets.
 
 use crate::noise::Generator;
-use crate::settings::{Animated, FileAsset, Points, SettingError, Unit, Values};
+use crate::settings::{Animated, FileAsset, FileKind, Points, SettingError, Unit, Values};
 use crate::{choices, settings};
 
 /// The most that a curve may raise grain above its strength.
@@ -36,7 +36,7 @@ settings! {
         /// A clip or picture of grain and nothing else, as `match --keep` writes it: patches of it replace generated
         /// grain, sample for sample at any resolution, with the plate's own sizes, colours and structure. A file for
         /// other planes gives the grain of its first plane to all.
-        plate: Option<FileAsset> = grain_plate().label("Grain plate"),
+        plate: Option<FileAsset> = file(FileKind::GrainPlate).label("Grain plate"),
         /// How strength follows the brightness of the source (for chroma, of the luma around it; in RGB, of the channel
         /// itself). `points` replaces it.
         curve: Look = choice("film").group("Response"),

@@ -28,7 +28,7 @@ use crate::noise::seed::Layer;
 use crate::noise::stream::StreamFrame;
 use crate::noise::{ShapeError, Stream};
 use crate::pixel::field::{
-    DEVIATION, Pole, SHIFT, accumulate, ar1_columns, ar1_row, ar1_weights, begin_sum, interpolate_rows,
+    FIELD_SD, Pole, SHIFT, accumulate, ar1_columns, ar1_row, ar1_weights, begin_sum, interpolate_rows,
     mirror, round_saturate, smooth_columns, smooth_row, upsample_2x_row, weight,
 };
 use crate::settings::Animated;
@@ -281,7 +281,7 @@ impl Field {
                 let stream = &streams[voice as usize];
                 (
                     stream.frame(t.wrapping_mul(self.picture.per_frame()).wrapping_add(parity)),
-                    w * DEVIATION / stream.distribution().deviation(),
+                    w * FIELD_SD / stream.distribution().deviation(),
                 )
             };
             sum.iter().map(part).collect()

@@ -137,7 +137,7 @@ fn levels_bands_and_closed_form_agree() {
             }
             if format.depth == Depth::Bits(8) {
                 let shape = Shape::of(&format, Layout::Keyed, distribution).unwrap();
-                let scale = Scale::new(distribution, 9.0);
+                let scale = NoiseGain::new(distribution, 9.0);
                 let by = if generator == "xs64" { Generator::Xs64 } else { Generator::Lfsr31 };
                 for p in format.color_planes().iter() {
                     let (w, h) = format.plane_size(p);
@@ -165,7 +165,7 @@ fn wide_rows_are_the_closed_form() {
     for distribution in [Distribution::UNIFORM, Distribution::Sum(16), Distribution::H8] {
         let given = [by(distribution), vec![("strength", number(20.0))]].concat();
         let shape = Shape::of(&format, Layout::Keyed, distribution).unwrap();
-        let scale = Scale::new(distribution, 20.0 * 256.0);
+        let scale = NoiseGain::new(distribution, 20.0 * 256.0);
         for &level in Level::available() {
             let mut frame = flat(format, 128);
             render(&*bind(&given, &format, level), &mut frame, 3, &[]);
@@ -291,7 +291,7 @@ fn a_state_is_the_articles() {
     let shape = Shape::of(&format, Layout::Sequential, Distribution::UNIFORM).unwrap();
     let word = lfsr31::word_at(&shape, CycleStart::State(0xace1), 0, 0, 0, 0, 0).unwrap();
     assert_eq!(word, lfsr31::step(0xace1) as u16);
-    let scale = Scale::new(Distribution::Sum(1), 6.0 * 256.0);
+    let scale = NoiseGain::new(Distribution::Sum(1), 6.0 * 256.0);
     assert_eq!(i32::from(frame.row::<u16>(0, 0)[0]), 32768 + scale.of((word | 1) as i16));
 }
 

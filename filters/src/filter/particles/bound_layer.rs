@@ -9,8 +9,10 @@ use crate::frame::PictureStructure;
 use crate::noise::seed::mix64;
 use crate::particle::draw::Painter;
 use crate::particle::{
-    Bursts, ConstantRate, Draws, Emitter, EmitterShape, FLICKS, Kind, Parameter, STANDARD, Spread, View,
+    Births, Bursts, ConstantRate, Draws, Emitter, EmitterShape, FLICKS, Kind, Parameter, STANDARD, Spread,
+    View,
 };
+use crate::ratio::Ratio;
 use crate::simd::Level;
 use std::sync::Arc;
 
@@ -110,8 +112,85 @@ fn margin(layer: &Layer) -> f32 {
         + (layer.shutter + layer.trail) * layer.speed.reach()
 }
 
-pub(super) fn fault(e: impl ToString) -> String {
-    e.to_string()
+/// Where particles are born, the room in which they wrap, and the part of the rate that falls on the area.
+struct Geometry {
+    middle: [f32; 3],
+    half: [f32; 3],
+    wrap: [f32; 3],
+    per: f64,
+}
+
+impl Geometry {
+    fn new(layer: &Layer, depth: [f32; 2], aspect: f32, margin: f32) -> Geometry {
+        let ends = |[a, b]: [f32; 2]| ((a + b) * 0.5, (b - a).abs() * 0.5);
+        let (z, deep) = ends(depth);
+        match layer.place {
+            SpawnArea::Box { x, y, .. } => {
+                let ((x, wide), (y, tall)) = (ends(x), ends(y));
+                let middle = [(x - 0.5) * aspect, y - 0.5, z];
+                Geometry { middle, half: [wide * aspect, tall, deep], wrap: [0.0; 3], per: 1.0 }
+            }
+            // Moved to their birthplaces by `spawn_offset`.
+            SpawnArea::Disc { .. }
+            | SpawnArea::Edge { .. }
+            | SpawnArea::Mask { .. }
+            | SpawnArea::Path { .. } => {
+                Geometry { middle: [0.0; 3], half: [0.0; 3], wrap: [0.0; 3], per: 1.0 }
+            }
+            SpawnArea::Volume { z: [_, far] } | SpawnArea::Tunnel { z: [_, far] } => {
+                let mut half = [far * aspect * 0.5 + margin, far * 0.5 + margin, deep];
+                let (mut middle, mut wrap) = ([0.0, 0.0, z], half.map(|h| 2.0 * h));
+                if matches!(layer.place, SpawnArea::Volume { .. }) || deep == 0.0 {
+                    wrap[2] = 0.0;
+                }
+                if layer.floor.is_some() {
+                    // A particle that ends below is not wrapped to the top, but born there.
+                    (middle[1], half[1], wrap[1]) = (-half[1], 0.0, 0.0);
+                }
+                Geometry { middle, half, wrap, per: f64::from(aspect) / (16.0 / 9.0) }
+            }
+        }
+    }
+}
+
+/// The kind of a layer's particles.
+fn kind_of(layer: &Layer) -> Result<Kind, String> {
+    let mut standard = [Spread::default(); STANDARD];
+    for (slot, value) in [
+        (Parameter::Life, layer.life),
+        (Parameter::Speed, layer.speed),
+        (Parameter::AccelX, Spread::fixed(layer.pull[0])),
+        (Parameter::AccelY, Spread::fixed(layer.pull[1])),
+        (Parameter::AccelZ, Spread::fixed(layer.pull[2])),
+        (Parameter::Size, layer.size),
+        (Parameter::Growth, layer.growth),
+        (Parameter::Angle, layer.angle),
+        (Parameter::Spin, layer.spin),
+    ] {
+        standard[slot as usize] = value;
+    }
+    let own = vec![Spread { base: 0.0, offset: 1.0 }; OWN];
+    Kind::new(standard, own).map_err(|e| e.to_string())
+}
+
+/// When a layer's particles are born: `amount` times as many as it says, of which the part `per` falls on the area.
+fn births(emission: &Emission, (amount, per): (f64, f64), rate: Ratio) -> Result<Arc<dyn Births>, String> {
+    Ok(match emission {
+        Emission::Steady(steady) => {
+            Arc::new(ConstantRate::new(steady * amount * per).map_err(|e| e.to_string())?)
+        }
+        Emission::Pulses { every, count } => Arc::new(Pulses::new(*every, count * amount * per)),
+        Emission::Curve(curve) => {
+            let most = peak(curve).map_err(|v| format!("a rate of {v} births per second"))?;
+            Arc::new(CurveRate::new(curve, most, amount * per, rate))
+        }
+        Emission::Bursts(all) => {
+            let count = |n: f64| (n * amount * per + 0.5) as u32;
+            let list: Vec<(i64, u32)> =
+                all.iter().map(|[t, n]| ((t * FLICKS as f64) as i64, count(*n))).collect();
+            Arc::new(Bursts::new(&list).map_err(|e| e.to_string())?)
+        }
+    })
 }
 
 impl BoundLayer {
@@ -135,70 +214,12 @@ impl BoundLayer {
         // Of all layers that share the same particles, so that they have the same positions.
         let same = effect.layers.iter().filter(|l| l.stream == layer.stream);
         let margin = same.map(margin).fold(0.0, f32::max);
-        let ends = |[a, b]: [f32; 2]| ((a + b) * 0.5, (b - a).abs() * 0.5);
-        let (z, deep) = ends(depth);
-        let (mut wrap, mut per) = ([0.0; 3], f64::from(aspect) / (16.0 / 9.0));
-        let (middle, half) = match layer.place {
-            SpawnArea::Box { x, y, .. } => {
-                let ((x, wide), (y, tall)) = (ends(x), ends(y));
-                per = 1.0;
-                ([(x - 0.5) * aspect, y - 0.5, z], [wide * aspect, tall, deep])
-            }
-            // Moved to their birthplaces by `spawn_offset`.
-            SpawnArea::Disc { .. }
-            | SpawnArea::Edge { .. }
-            | SpawnArea::Mask { .. }
-            | SpawnArea::Path { .. } => {
-                per = 1.0;
-                ([0.0; 3], [0.0; 3])
-            }
-            SpawnArea::Volume { z: [_, far] } | SpawnArea::Tunnel { z: [_, far] } => {
-                let half = [far * aspect * 0.5 + margin, far * 0.5 + margin, deep];
-                wrap = half.map(|h| 2.0 * h);
-                if matches!(layer.place, SpawnArea::Volume { .. }) || deep == 0.0 {
-                    wrap[2] = 0.0;
-                }
-                if layer.floor.is_some() {
-                    // A particle that ends below is not wrapped to the top, but born there.
-                    wrap[1] = 0.0;
-                    ([0.0, -half[1], z], [half[0], 0.0, half[2]])
-                } else {
-                    ([0.0, 0.0, z], half)
-                }
-            }
-        };
-        let mut standard = [Spread::default(); STANDARD];
-        for (slot, value) in [
-            (Parameter::Life, layer.life),
-            (Parameter::Speed, layer.speed),
-            (Parameter::AccelX, Spread::fixed(layer.pull[0])),
-            (Parameter::AccelY, Spread::fixed(layer.pull[1])),
-            (Parameter::AccelZ, Spread::fixed(layer.pull[2])),
-            (Parameter::Size, layer.size),
-            (Parameter::Growth, layer.growth),
-            (Parameter::Angle, layer.angle),
-            (Parameter::Spin, layer.spin),
-        ] {
-            standard[slot as usize] = value;
-        }
-        let own = vec![Spread { base: 0.0, offset: 1.0 }; OWN];
-        let kind = Kind::new(standard, own).map_err(fault)?;
+        let Geometry { middle, half, mut wrap, per } = Geometry::new(&layer, depth, aspect, margin);
+        let kind = kind_of(&layer)?;
         let cap = 1.0 - libm::cos(f64::from(layer.cone) * core::f64::consts::TAU);
-        let shape = EmitterShape::new(middle, half, layer.direction, cap as f32).map_err(fault)?;
-        let births: Arc<dyn crate::particle::Births> = match &layer.when {
-            Emission::Steady(rate) => Arc::new(ConstantRate::new(rate * amount * per).map_err(fault)?),
-            Emission::Pulses { every, count } => Arc::new(Pulses::new(*every, count * amount * per)),
-            Emission::Curve(curve) => {
-                let most = peak(curve).map_err(|v| format!("a rate of {v} births per second"))?;
-                Arc::new(CurveRate::new(curve, most, amount * per, overlay.format.rate))
-            }
-            Emission::Bursts(all) => {
-                let count = |n: f64| (n * amount * per + 0.5) as u32;
-                let list: Vec<(i64, u32)> =
-                    all.iter().map(|[t, n]| ((t * FLICKS as f64) as i64, count(*n))).collect();
-                Arc::new(Bursts::new(&list).map_err(fault)?)
-            }
-        };
+        let shape =
+            EmitterShape::new(middle, half, layer.direction, cap as f32).map_err(|e| e.to_string())?;
+        let births = births(&layer.when, (amount, per), overlay.format.rate)?;
         let parent = effect.parent(index).map(|of| BoundLayer::new(effect, of, amount, seed, overlay, level));
         let parent = parent.transpose()?.map(Box::new);
         let seed = mix64(seed ^ mix64(layer.stream));
@@ -271,11 +292,7 @@ impl BoundLayer {
     }
 
     /// The phases of the waves at a time, in turns from 0 to 1.
-    pub(super) fn phases(&self, now: &EffectState) -> Vec<f32> {
-        self.phases_at(now.flick)
-    }
-
-    pub(super) fn phases_at(&self, flick: i64) -> Vec<f32> {
+    pub(super) fn phases(&self, flick: i64) -> Vec<f32> {
         let seconds = flick as f64 / FLICKS as f64;
         let at = |w: &Wave| {
             let turns = w.phase + w.rate * seconds;

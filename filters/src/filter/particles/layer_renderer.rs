@@ -3,7 +3,7 @@
 
 use super::super::overlay::Overlay;
 use super::block::{ParticleBlock, emit, fly, shade_and_cull};
-use super::bound_layer::{BoundLayer, EffectState, LifeTable, Scene, fault};
+use super::bound_layer::{BoundLayer, EffectState, LifeTable, Scene};
 use super::effect::{Effect, MAX_PARTICLES};
 use super::layer::SpawnArea;
 use super::sub_emitter::SubEmitter;
@@ -48,7 +48,7 @@ impl LayerRenderer {
             let longer = life.base + life.offset.abs();
             let mut standard = *parent.kind.standard();
             standard[Parameter::Life as usize].base += longer;
-            let kind = Kind::new(standard, parent.kind.extra().to_vec()).map_err(fault)?;
+            let kind = Kind::new(standard, parent.kind.extra().to_vec()).map_err(|e| e.to_string())?;
             let (count, inherit, stream) = (layer.children.max(1), layer.inherit, layer.stream);
             let shape = bound.emitter.shape;
             Ok::<_, String>(SubEmitter { parent: *parent, kind, longer, count, shape, inherit, stream })
@@ -77,7 +77,7 @@ impl LayerRenderer {
     pub(super) fn pool(&self) -> Result<Pool, String> {
         let (emitter, kind, _) = self.emission();
         Pool::new(emitter.clone(), kind.clone(), None, -LAST..LAST, MAX_PARTICLES as u32, self.bound.level)
-            .map_err(fault)
+            .map_err(|e| e.to_string())
     }
 
     /// The splats of block `index` of a pool that has sought `now`.

@@ -63,7 +63,7 @@ impl SubEmitter {
         pool.set_size_and_angle(&mut block);
         let mut own = [[0.0; BLOCK]; OWN];
         continue_draws(child.level, self.parent.kind.extra(), &mut block.bits, &mut own);
-        let phases = self.parent.phases(now);
+        let phases = self.parent.phases(now.flick);
         for lane in block.lanes() {
             let at = |rows: &[Row; 3]| [rows[0][lane], rows[1][lane], rows[2][lane]];
             let flight = Flight { from: at(&from), start: at(&start) };

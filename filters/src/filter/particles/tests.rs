@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::filter::State;
+use crate::filter::testing::ThreadsBackwards;
 use crate::frame::{Alpha, Frame};
 use crate::host::{CurrentThread, Executor, NoCache};
 use crate::settings::{ChoiceEnum, Value, Values};
@@ -28,22 +29,6 @@ fn bind(name: &str, format: &Format, level: Level) -> Box<dyn Filter> {
 
 fn at(n: i64) -> FrameTime {
     FrameTime::of_frame(n, Ratio::whole(24))
-}
-
-/// So many threads that take tasks from the last to the first.
-struct Backwards(usize);
-
-impl Executor for Backwards {
-    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
-        std::thread::scope(|s| {
-            for thread in 0..self.0 {
-                s.spawn(move || (0..count).rev().filter(|i| i % self.0 == thread).for_each(task));
-            }
-        });
-    }
-    fn width(&self) -> usize {
-        self.0
-    }
 }
 
 fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, executor: &dyn Executor) -> State {
@@ -94,7 +79,7 @@ fn a_frame_does_not_depend_on_how_it_was_reached() {
         let want: Vec<Frame> = numbers.iter().map(|n| frame(&format, &*filter, *n)).collect();
         let mut state = None;
         for (n, want) in numbers.iter().zip(&want) {
-            let threads = Backwards(1 + n.rem_euclid(16) as usize);
+            let threads = ThreadsBackwards(1 + n.rem_euclid(16) as usize);
             let now = prepare(&*filter, *n, state, &threads);
             assert!(drawn(&format, &*filter, *n, &now, &[2, 34, 64]) == *want, "{name} {n}");
             state = Some(now);
@@ -328,7 +313,7 @@ fn children_and_trails_do_not_depend_on_how_they_were_reached() {
     let want: Vec<Frame> = numbers.iter().map(|n| frame(&format, &*filter, *n)).collect();
     let mut state = None;
     for (n, want) in numbers.iter().zip(&want) {
-        let now = prepare(&*filter, *n, state, &Backwards(3));
+        let now = prepare(&*filter, *n, state, &ThreadsBackwards(3));
         assert!(drawn(&format, &*filter, *n, &now, &[34, 64]) == *want, "{n}");
         state = Some(now);
     }

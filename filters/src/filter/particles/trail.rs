@@ -53,7 +53,7 @@ impl Trail {
                 }),
                 every: now.every,
             };
-            let phases = vec![bound.phases(&then); bound.order as usize + 1];
+            let phases = vec![bound.phases(then.flick); bound.order as usize + 1];
             let scene = Scene { overlay: scene.overlay, tall: scene.tall, phases, views: Vec::new() };
             shade_and_cull(bound.level, bound, &then, &scene, &mut lanes);
             let first = out.len();

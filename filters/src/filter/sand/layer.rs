@@ -5,7 +5,7 @@ use super::draw::{self, Flyer, GrainPoint, Light, Material, Style, Tile};
 use super::scene::Scene;
 use super::snapshot::{CHUNK, Drawn, Point, Snapshot, TileKey};
 use crate::frame::Format;
-use crate::host::Executor;
+use crate::host::{Executor, lock};
 use crate::noise::seed::mix64;
 use crate::particle::draw::Picture;
 use crate::particle::fluid::SignedDistanceField;
@@ -145,10 +145,9 @@ impl Layer<'_> {
         let strips: Vec<Mutex<Vec<Picture>>> = (0..down).map(|_| Mutex::default()).collect();
         let free: Mutex<Vec<Buffers>> = Mutex::default();
         executor.execute(down, &|y| {
-            let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut buffers = lock().pop().unwrap_or_default();
-            *strips[y].lock().unwrap_or_else(PoisonError::into_inner) = self.strip(&frame, y, &mut buffers);
-            lock().push(buffers);
+            let mut buffers = lock(&free).pop().unwrap_or_default();
+            *lock(&strips[y]) = self.strip(&frame, y, &mut buffers);
+            lock(&free).push(buffers);
         });
         let mut out: Vec<Picture> = Vec::new();
         for (y, strip) in strips.into_iter().enumerate() {

@@ -1,8 +1,9 @@
 //! What a frame needs of the grains, shared between frames where nothing changes.
 
 use super::draw::{Ground, Material};
+use crate::host::lock;
 use crate::particle::sand::{Flyer, Grain, Sand, radius};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// log2 of the cells across and down a chunk.
 pub(super) const CHUNK: u32 = 4;
@@ -114,12 +115,12 @@ pub(super) struct Tiles(Mutex<Vec<Option<(TileKey, Drawn)>>>);
 impl Tiles {
     /// The drawn tile of a key.
     pub(super) fn get(&self, tile: usize, key: &TileKey) -> Option<Drawn> {
-        let tiles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let tiles = lock(&self.0);
         tiles.get(tile)?.as_ref().filter(|(kept, _)| kept == key).map(|(_, drawn)| drawn.clone())
     }
 
     pub(super) fn put(&self, tile: usize, key: TileKey, drawn: Drawn) {
-        let mut tiles = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tiles = lock(&self.0);
         if tiles.len() <= tile {
             tiles.resize(tile + 1, None);
         }

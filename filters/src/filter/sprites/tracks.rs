@@ -2,10 +2,10 @@
 
 use crate::curve::stream::{Playhead, Tracks};
 use crate::frame::FrameTime;
-use crate::host::PrepareError;
+use crate::host::{PrepareError, lock};
 use crate::settings::{FileAsset, SettingError};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// The parts of a sprite that a track can animate: name, value without a track, and range.
 const PARTS: [(&str, f64, f64, f64); 6] = [
@@ -100,10 +100,6 @@ impl SpriteTracks {
         )
     }
 
-    fn heads(&self) -> MutexGuard<'_, Vec<Playhead>> {
-        self.heads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Passes all sprites of a frame, in order, to a function.
     pub(super) fn at<T>(
         &self,
@@ -113,7 +109,7 @@ impl SpriteTracks {
         let now = if self.file.in_seconds() { at.time } else { at.frame };
         let failed = |e| PrepareError::Failed(format!("{}: {e}", self.name));
         // The one that has the shortest way to go forward, if there is one.
-        let mut heads = self.heads();
+        let mut heads = lock(&self.heads);
         let nearest = (0..heads.len()).max_by_key(|i| heads[*i].now().filter(|then| *then <= now));
         let taken = nearest.map(|i| heads.swap_remove(i));
         drop(heads);
@@ -130,7 +126,7 @@ impl SpriteTracks {
         let sprite =
             |tracks: &[Option<u32>; PARTS.len()]| Sprite::of(core::array::from_fn(|i| value(tracks[i], i)));
         let result = then(&mut self.sprites.iter().map(sprite));
-        self.heads().push(head);
+        lock(&self.heads).push(head);
         Ok(result)
     }
 }
@@ -248,7 +244,7 @@ mod tests {
                 sprites
                     .at(&FrameTime::of_frame(n.into(), Ratio::whole(24)), |all| assert_eq!(all.count(), 500))
                     .unwrap();
-                let heads = sprites.heads();
+                let heads = lock(&sprites.heads);
                 assert_eq!(heads.len(), 1);
                 most = most.max(heads[0].memory());
             }

@@ -6,8 +6,8 @@ use crate::frame::{Depth, Format, FrameTime, PictureStructure, PlaneMut, PlaneRe
 use crate::host::{Host, PrepareError};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
-    Edge, Pass, Patch, Phases, Quads, SampleLine, Shape, Warp, accumulate1, convolve_row, convolve_rows,
-    dot_row, round_saturate,
+    Edge, InterpolationKernel, Pass, Patch, Phases, Quads, SampleLine, Warp, accumulate1, convolve_row,
+    convolve_rows, dot_row, round_saturate,
 };
 use crate::settings::SettingError;
 use crate::simd::Level;
@@ -45,7 +45,7 @@ impl Placement {
 pub(in crate::filter) struct Resampler {
     format: Format,
     level: Level,
-    shape: Shape,
+    shape: InterpolationKernel,
     edge: Edge,
     weights: Coefficients,
 }
@@ -144,7 +144,7 @@ impl Resampler {
     pub(in crate::filter) fn new(
         input: &Format,
         level: Level,
-        shape: Shape,
+        shape: InterpolationKernel,
         edge: Edge,
     ) -> Result<Resampler, SettingError> {
         Ok(Resampler { format: *input, level, shape, edge, weights: weights(input)? })
@@ -267,7 +267,7 @@ impl Resampler {
                 } else {
                     self.edge
                 },
-                color: T::of(value),
+                color: T::from_f64(value),
                 bits,
             };
             let output = band.output.plane_mut(p);

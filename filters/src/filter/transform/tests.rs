@@ -9,11 +9,12 @@ struct Set {
     zoom: f64,
     pan: [f64; 2],
     rotate: f64,
-    shape: Shape,
+    shape: InterpolationKernel,
     edge: Edge,
 }
 
-const PLAIN: Set = Set { zoom: 1.0, pan: [0.0; 2], rotate: 0.0, shape: Shape::Bicubic, edge: Edge::Color };
+const PLAIN: Set =
+    Set { zoom: 1.0, pan: [0.0; 2], rotate: 0.0, shape: InterpolationKernel::Bicubic, edge: Edge::Color };
 
 /// The source of a position, both in luma samples of the frame: inverse translation, rotation and scale, from the
 /// middle.
@@ -36,7 +37,7 @@ fn exact(source: &Frame, p: usize, (x, y): (usize, usize), set: Set) -> f64 {
     let wide =
         |along: f64, other: f64| ((along * cos).powi(2) + (other * sin).powi(2)).sqrt() / along / set.zoom;
     let taps = |c: f64, scale: f64| -> Vec<(i64, f64)> {
-        let scale = if set.shape == Shape::Nearest { 1.0 } else { scale.max(1.0) };
+        let scale = if set.shape == InterpolationKernel::Nearest { 1.0 } else { scale.max(1.0) };
         // Positions are rounded to 1/256.
         let c = (c * 256.0 + 0.5).floor() / 256.0;
         let all: Vec<(i64, f64)> = ((c - 3.1 * scale).floor() as i64..=(c + 3.1 * scale).ceil() as i64)
@@ -105,16 +106,18 @@ fn it_is_the_formula() {
     {
         check(
             &[("zoom", "1.37"), ("pan", "0.1,-0.23"), ("edge", word), ("kernel", "bilinear")],
-            Set { zoom: 1.37, pan: [0.1, -0.23], edge, shape: Shape::Bilinear, ..PLAIN },
+            Set { zoom: 1.37, pan: [0.1, -0.23], edge, shape: InterpolationKernel::Bilinear, ..PLAIN },
         );
         check(
             &[("rotate", "33"), ("pan", "0.3,0"), ("edge", word), ("kernel", "bilinear")],
-            Set { rotate: 33.0, pan: [0.3, 0.0], edge, shape: Shape::Bilinear, ..PLAIN },
+            Set { rotate: 33.0, pan: [0.3, 0.0], edge, shape: InterpolationKernel::Bilinear, ..PLAIN },
         );
     }
-    for (shape, word) in
-        [(Shape::Bicubic, "bicubic"), (Shape::Lanczos, "lanczos"), (Shape::Bilinear, "bilinear")]
-    {
+    for (shape, word) in [
+        (InterpolationKernel::Bicubic, "bicubic"),
+        (InterpolationKernel::Lanczos, "lanczos"),
+        (InterpolationKernel::Bilinear, "bilinear"),
+    ] {
         check(&[("zoom", "0.4"), ("kernel", word)], Set { zoom: 0.4, shape, ..PLAIN });
         check(
             &[("zoom", "0.6"), ("rotate", "-17"), ("kernel", word)],
@@ -147,7 +150,7 @@ fn a_smooth_picture_is_hit_closely() {
         (vec![("zoom", "1.7"), ("edge", "extend")], Set { zoom: 1.7, edge: Edge::Extend, ..PLAIN }),
         (
             vec![("pan", "0.011,0.007"), ("edge", "extend"), ("kernel", "lanczos")],
-            Set { pan: [0.011, 0.007], edge: Edge::Extend, shape: Shape::Lanczos, ..PLAIN },
+            Set { pan: [0.011, 0.007], edge: Edge::Extend, shape: InterpolationKernel::Lanczos, ..PLAIN },
         ),
     ] {
         let out = run(&*bind(&ENTRY, &given, &f, Level::best()), &source, 0, &[]);

@@ -18,11 +18,11 @@ mod tests;
 use super::FluidError;
 use super::rows::{self, Constants, LANES, View};
 use super::solid::SignedDistanceField;
-use crate::host::{CurrentThread, Executor};
+use crate::host::{CurrentThread, Executor, lock};
 use crate::simd::{Level, multiversion};
 use cells::{Cells, Columns, Order};
 use core::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The smallest number of parcels per task.
 const SHARE: usize = 1024;
@@ -80,7 +80,7 @@ fn run<J: Send>(executor: &dyn Executor, jobs: Vec<J>, f: impl Fn(J) + Sync) {
     }
     let jobs: Vec<Mutex<Option<J>>> = jobs.into_iter().map(|j| Mutex::new(Some(j))).collect();
     executor.execute(jobs.len(), &|t| {
-        let job = jobs[t].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let job = lock(&jobs[t]).take();
         job.into_iter().for_each(&f);
     });
 }
@@ -131,7 +131,7 @@ impl Fluid2d {
         if viscosity > 0.0 { by_sound.min(0.1 * radius * radius / viscosity) } else { by_sound }
     }
 
-    /// A fluid of parcels by number: place, then velocity.
+    /// A fluid of parcels by number: x and y, then the velocity per second ([`Fluid2dSettings`] has the unit).
     ///
     /// # Errors
     /// [`FluidError::Radius`] if the box has too many cells for the radius, [`FluidError::Parcel`]
@@ -189,7 +189,7 @@ impl Fluid2d {
         self.len() == 0
     }
 
-    /// All parcels by number: position, then velocity.
+    /// All parcels by number: x and y, then the velocity, as in [`new`](Fluid2d::new).
     pub fn parcels(&self) -> Vec<[f32; 4]> {
         let mut all = vec![[0.0; 4]; self.len()];
         for (i, id) in self.now.ids.iter().enumerate() {
@@ -229,7 +229,7 @@ impl Fluid2d {
         }
     }
 
-    /// Sorts the parcels by cell and number, including new ones whose numbers follow the last.
+    /// Sorts the parcels by cell and number, including new ones (as in [`new`](Fluid2d::new)) whose numbers follow the last.
     pub fn sort_by_cell(&mut self, new: &[[f32; 4]], executor: &dyn Executor) {
         self.now.extend(new);
         self.order.sort_by_cell(&mut self.now, self.level, executor);

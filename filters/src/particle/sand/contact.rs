@@ -158,7 +158,7 @@ impl ShortStep<'_> {
             let other = &near.bodies[j];
             let [dx, dy] = [body.at[0] - other.at[0], body.at[1] - other.at[1]];
             let (reach, d2) = (body.radius + other.radius, dx * dx + dy * dy);
-            // What only approaches adds nothing.
+            // Pairs that are still apart add no force.
             let distance = d2.sqrt();
             let overlap = (reach - distance).max(0.0);
             let normal = if distance > 1e-6 {

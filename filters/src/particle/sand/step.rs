@@ -6,10 +6,10 @@ use super::flight::{End, Surroundings, is_gone};
 use super::grain::{Body, Flyer, Grain, Motion};
 use super::slope::{Place, place};
 use super::{ASLEEP, Forces, Sand};
-use crate::host::Executor;
+use crate::host::{Executor, lock};
 use crate::pma::{CellBatch, PmaError, Slot};
 use core::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Short steps per step.
 const SHORT_STEPS: usize = 2;
@@ -81,7 +81,7 @@ fn fill<T: Send>(executor: &dyn Executor, out: &mut [T], f: impl Fn(usize, &mut 
     }
     let parts: Vec<Mutex<&mut [T]>> = out.chunks_mut(PART).map(Mutex::new).collect();
     executor.execute(parts.len(), &|i| {
-        f(i * PART, &mut parts[i].lock().unwrap_or_else(PoisonError::into_inner));
+        f(i * PART, &mut lock(&parts[i]));
     });
 }
 

@@ -1,7 +1,8 @@
 //! Piles: their slope, their rest, and that no grain is lost or passes anything.
 
 use super::*;
-use crate::host::{CurrentThread, Executor};
+use crate::filter::testing::ThreadsBackwards;
+use crate::host::CurrentThread;
 use crate::noise::seed::mix64;
 use crate::particle::fluid::SignedDistanceField;
 use std::sync::Arc;
@@ -152,22 +153,6 @@ fn a_pile_at_rest_stays_as_it_is() {
     }
 }
 
-/// Tasks on two threads, the last one first.
-struct Backwards;
-
-impl Executor for Backwards {
-    fn execute(&self, count: usize, task: &(dyn Fn(usize) + Sync)) {
-        std::thread::scope(|scope| {
-            scope.spawn(|| (0..count).rev().step_by(2).for_each(task));
-            (0..count).rev().skip(1).step_by(2).for_each(task);
-        });
-    }
-
-    fn width(&self) -> usize {
-        2
-    }
-}
-
 /// A state that was stored continues as the one that was not, on any threads.
 #[test]
 fn states_continue_after_they_were_restored() {
@@ -194,7 +179,7 @@ fn states_continue_after_they_were_restored() {
     for step in 0..160 {
         let arrivals = many(step);
         whole.step(&forces(step), &arrivals, &CurrentThread).unwrap();
-        parts.step(&forces(step), &arrivals, &Backwards).unwrap();
+        parts.step(&forces(step), &arrivals, &ThreadsBackwards(2)).unwrap();
         most = most.max(grains(&whole).iter().filter(|g| g.still < ASLEEP).count());
         if step % 37 == 36 {
             let items = parts.items();

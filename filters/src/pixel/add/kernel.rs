@@ -7,7 +7,7 @@
 //!
 //! The output is bit-identical to that of [`lfsr31::fill`](crate::noise::lfsr31::fill) and [`add`](super::add).
 
-use super::{BYTE_SHIFT, Scale};
+use super::{BYTE_SHIFT, NoiseGain};
 use crate::noise::Distribution;
 use crate::noise::distribution::{h8_by_parts, h8_in_order};
 use crate::noise::lfsr31::{LANES, Lanes};
@@ -28,18 +28,18 @@ const BYTES: u8 = 1;
 const WORDS: u8 = 2;
 
 /// A sample of 8 or 16 bits in registers.
-pub(crate) trait Code: CodeSample {
-    /// How [`add`](Code::add) adds noise of this scale.
-    fn way(scale: Scale, lo: Self, hi: Self) -> u8;
+pub(crate) trait NoiseSample: CodeSample {
+    /// How [`add`](NoiseSample::add) adds noise of this scale.
+    fn way(scale: NoiseGain, lo: Self, hi: Self) -> u8;
     /// Adds as many numbers c as there are samples, at most a block. `interleaved`: the 128-bit parts of each two
     /// registers are, as [`high_bytes_of_parts`](Vector::high_bytes_of_parts) takes them.
-    fn add<V: Vector, const WAY: u8>(by: &Adds<V>, samples: &mut [Self], c: &[V], interleaved: bool);
+    fn add<V: Vector, const WAY: u8>(by: &AddParams<V>, samples: &mut [Self], c: &[V], interleaved: bool);
     /// The sample in every lane, as `add` takes the legal codes.
     fn splat<V: Vector>(self, any: V) -> V;
 }
 
 /// The parameters of an addition.
-pub(crate) struct Adds<V> {
+pub(crate) struct AddParams<V> {
     gain: V,
     half: V,
     shift: u32,
@@ -48,10 +48,10 @@ pub(crate) struct Adds<V> {
     hi: V,
 }
 
-impl<V: Vector> Adds<V> {
+impl<V: Vector> AddParams<V> {
     #[inline(always)]
-    fn new<T: Code>(any: V, scale: Scale, lo: T, hi: T) -> Adds<V> {
-        Adds {
+    fn new<T: NoiseSample>(any: V, scale: NoiseGain, lo: T, hi: T) -> AddParams<V> {
+        AddParams {
             gain: any.splat16(scale.gain),
             half: any.splat16(1 << (scale.shift - 17)),
             shift: scale.shift - 16,
@@ -68,9 +68,9 @@ impl<V: Vector> Adds<V> {
     }
 }
 
-impl Code for u8 {
+impl NoiseSample for u8 {
     #[inline(always)]
-    fn way(scale: Scale, lo: u8, hi: u8) -> u8 {
+    fn way(scale: NoiseGain, lo: u8, hi: u8) -> u8 {
         match (scale.shift, lo, hi) {
             (BYTE_SHIFT, 0, 255) => FULL_BYTES,
             (BYTE_SHIFT, ..) => BYTES,
@@ -79,7 +79,7 @@ impl Code for u8 {
     }
 
     #[inline(always)]
-    fn add<V: Vector, const WAY: u8>(by: &Adds<V>, samples: &mut [u8], c: &[V], interleaved: bool) {
+    fn add<V: Vector, const WAY: u8>(by: &AddParams<V>, samples: &mut [u8], c: &[V], interleaved: bool) {
         for (samples, &[a, b]) in samples.chunks_exact_mut(V::BYTES).zip(c.as_chunks::<2>().0) {
             let old = by.gain.load(samples);
             let sum = if WAY == WORDS {
@@ -108,14 +108,14 @@ impl Code for u8 {
     }
 }
 
-impl Code for u16 {
+impl NoiseSample for u16 {
     #[inline(always)]
-    fn way(_: Scale, _: u16, _: u16) -> u8 {
+    fn way(_: NoiseGain, _: u16, _: u16) -> u8 {
         WORDS
     }
 
     #[inline(always)]
-    fn add<V: Vector, const WAY: u8>(by: &Adds<V>, samples: &mut [u16], c: &[V], _: bool) {
+    fn add<V: Vector, const WAY: u8>(by: &AddParams<V>, samples: &mut [u16], c: &[V], _: bool) {
         for (samples, c) in samples.chunks_exact_mut(V::BYTES / 2).zip(c) {
             // Shifted by 2^15 the codes fit signed lanes, whose addition saturates at both ends.
             let old = by.gain.load(samples).xor(by.sign);
@@ -131,16 +131,16 @@ impl Code for u16 {
 }
 
 #[inline(always)]
-fn rows_body<V: Vector, T: Code>(
+fn rows_body<V: Vector, T: NoiseSample>(
     any: V,
     row: &mut [T],
     c: &[i16],
     or: i16,
-    scale: Scale,
+    scale: NoiseGain,
     lo: T,
     hi: T,
 ) -> bool {
-    let by = Adds::new(any, scale, lo, hi);
+    let by = AddParams::new(any, scale, lo, hi);
     match T::way(scale, lo, hi) {
         WORDS => numbers::<V, T, WORDS>(&by, row, c, or),
         _ => numbers::<V, T, BYTES>(&by, row, c, or),
@@ -150,7 +150,7 @@ fn rows_body<V: Vector, T: Code>(
 
 /// Adds a row of numbers, at the end in a copy.
 #[inline(always)]
-fn numbers<V: Vector, T: Code, const WAY: u8>(by: &Adds<V>, row: &mut [T], c: &[i16], or: i16) {
+fn numbers<V: Vector, T: NoiseSample, const WAY: u8>(by: &AddParams<V>, row: &mut [T], c: &[i16], or: i16) {
     let (or, n) = (by.gain.splat16(or), row.len().min(c.len()));
     let step = V::BYTES / size_of::<T>();
     let mut rows = row[..n].chunks_exact_mut(step);
@@ -171,26 +171,31 @@ fn numbers<V: Vector, T: Code, const WAY: u8>(by: &Adds<V>, row: &mut [T], c: &[
 
 /// One register of samples.
 #[inline(always)]
-fn register<V: Vector, T: Code, const WAY: u8>(by: &Adds<V>, or: V, samples: &mut [T], c: &[i16]) {
+fn register<V: Vector, T: NoiseSample, const WAY: u8>(
+    by: &AddParams<V>,
+    or: V,
+    samples: &mut [T],
+    c: &[i16],
+) {
     // There are two registers of numbers for a register of bytes, and one for words.
     let second = &c[c.len() - V::BYTES / 2..];
     T::add::<V, WAY>(by, samples, &[or.load(c).or(or), or.load(second).or(or)], false);
 }
 
 /// Whether there is a fused kernel: at levels with registers, for one word per pixel and noise of up to 8191 codes.
-pub(crate) fn can_fuse(level: Level, distribution: Distribution, scale: Scale) -> bool {
+pub(crate) fn can_fuse(level: Level, distribution: Distribution, scale: NoiseGain) -> bool {
     level > Level::SCALAR && distribution.words() == 1 && scale.fits_i16()
 }
 
 /// Adds noise of `lfsr31`, from `lanes` on, to a row of samples, as filling, centring and [`add`](super::add) would.
 /// Panics where there is [no kernel](can_fuse).
 #[inline]
-pub(crate) fn add_lfsr31<T: Code>(
+pub(crate) fn add_lfsr31<T: NoiseSample>(
     level: Level,
     row: &mut [T],
     lanes: &Lanes,
     distribution: Distribution,
-    scale: Scale,
+    scale: NoiseGain,
     (lo, hi): (T, T),
 ) {
     assert!(can_fuse(level, distribution, scale), "noise without a fused kernel");
@@ -200,26 +205,26 @@ pub(crate) fn add_lfsr31<T: Code>(
 multiversion! {
     /// Adds existing numbers, as [`add`](super::add), for noise of up to 8191 codes. Returns `false`, and does nothing, at
     /// the scalar level.
-    pub(super) fn add<T: Code>(
-        level, row: &mut [T], c: &[i16], or: i16, scale: Scale, lo: T, hi: T,
+    pub(super) fn add<T: NoiseSample>(
+        level, row: &mut [T], c: &[i16], or: i16, scale: NoiseGain, lo: T, hi: T,
     ) -> bool => rows_body;
-    fn fused_rows<T: Code>(level, row: &mut [T], lanes: &Lanes, h8: bool, scale: Scale, lo: T, hi: T) => fused_body;
+    fn fused_rows<T: NoiseSample>(level, row: &mut [T], lanes: &Lanes, h8: bool, scale: NoiseGain, lo: T, hi: T) => fused_body;
 }
 
 /// Registers of eight steps, which are 64 pixels; only the first are used where a register holds several steps.
 type Block<V> = [V; 8];
 
 #[inline(always)]
-fn fused_body<V: Vector, T: Code>(
+fn fused_body<V: Vector, T: NoiseSample>(
     any: V,
     row: &mut [T],
     lanes: &Lanes,
     h8: bool,
-    scale: Scale,
+    scale: NoiseGain,
     lo: T,
     hi: T,
 ) {
-    let by = Adds::new(any, scale, lo, hi);
+    let by = AddParams::new(any, scale, lo, hi);
     let split = size_of::<T>() == 1 && V::BYTES == 32;
     match (h8, T::way(scale, lo, hi), split) {
         (false, FULL_BYTES, false) => fused::<V, T, false, FULL_BYTES, false>(&by, row, lanes),
@@ -311,7 +316,7 @@ impl<V: Vector, const H8: bool, const EVEN_ODD_SPLIT: bool> LagState<V, H8, EVEN
 
     /// The numbers c of block `B`.
     #[inline(always)]
-    fn centred<T: Code, const B: usize>(&self) -> Block<V> {
+    fn centred<T: NoiseSample, const B: usize>(&self) -> Block<V> {
         let mut words = [self.0[0]; 8];
         words[..Self::BLOCK].copy_from_slice(&self.0[B * Self::BLOCK..][..Self::BLOCK]);
         if H8 {
@@ -329,7 +334,11 @@ impl<V: Vector, const H8: bool, const EVEN_ODD_SPLIT: bool> LagState<V, H8, EVEN
     /// the even ones, the odd register beside them, and for the odd ones the second half of the even register and the
     /// first of the next.
     #[inline(always)]
-    fn turn<T: Code, const WAY: u8, const B: usize>(&mut self, by: &Adds<V>, samples: &mut [T; BLOCK]) {
+    fn turn<T: NoiseSample, const WAY: u8, const B: usize>(
+        &mut self,
+        by: &AddParams<V>,
+        samples: &mut [T; BLOCK],
+    ) {
         for line in samples.chunks_exact(64 / size_of::<T>()) {
             prefetch_at(line.as_ptr().wrapping_byte_add(AHEAD));
         }
@@ -349,7 +358,7 @@ impl<V: Vector, const H8: bool, const EVEN_ODD_SPLIT: bool> LagState<V, H8, EVEN
 
     /// Adds block `B` to the rest of a row, in a copy if it is less than a block.
     #[inline(always)]
-    fn rest<T: Code, const WAY: u8, const B: usize>(&self, by: &Adds<V>, rest: Option<&mut [T]>) {
+    fn rest<T: NoiseSample, const WAY: u8, const B: usize>(&self, by: &AddParams<V>, rest: Option<&mut [T]>) {
         let Some(rest) = rest else { return };
         let c = self.centred::<T, B>();
         if let Ok(whole) = <&mut [T; BLOCK]>::try_from(&mut *rest) {
@@ -364,8 +373,8 @@ impl<V: Vector, const H8: bool, const EVEN_ODD_SPLIT: bool> LagState<V, H8, EVEN
 
 // Blocks are constant parameters, so that the indices into the lags are constants.
 #[inline(always)]
-fn fused<V: Vector, T: Code, const H8: bool, const WAY: u8, const EVEN_ODD_SPLIT: bool>(
-    by: &Adds<V>,
+fn fused<V: Vector, T: NoiseSample, const H8: bool, const WAY: u8, const EVEN_ODD_SPLIT: bool>(
+    by: &AddParams<V>,
     row: &mut [T],
     lanes: &Lanes,
 ) {

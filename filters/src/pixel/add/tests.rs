@@ -16,11 +16,11 @@ const LENGTHS: [usize; 12] = [0, 1, 7, 15, 16, 31, 33, 63, 64, 65, 129, 300];
 
 #[test]
 fn integer_kernels_are_the_definition() {
-    let scales: Vec<Scale> = [0.0, 0.01, 0.3, 1.0, 6.0, 255.0, 1536.0, 4000.0, 20000.0, 65280.0]
+    let scales: Vec<NoiseGain> = [0.0, 0.01, 0.3, 1.0, 6.0, 255.0, 1536.0, 4000.0, 20000.0, 65280.0]
         .into_iter()
         .flat_map(|sd| {
             [Distribution::Sum(1), Distribution::Sum(4), Distribution::H8]
-                .map(|distribution| Scale::new(distribution, sd))
+                .map(|distribution| NoiseGain::new(distribution, sd))
         })
         .collect();
     for &level in Level::available() {
@@ -79,7 +79,7 @@ fn float_kernel_is_a_product_and_a_sum_and_keeps_samples_that_are_not_finite() {
 }
 
 /// Mean and standard deviation of rounded noise over all c (k = 1) or a large sample.
-fn measured(distribution: Distribution, scale: Scale) -> (f64, f64) {
+fn measured(distribution: Distribution, scale: NoiseGain) -> (f64, f64) {
     let mut all = Vec::new();
     match distribution {
         Distribution::Sum(1) => all.extend((0..=u16::MAX).map(|w| (w | 1) as i16)),
@@ -105,7 +105,7 @@ fn measured(distribution: Distribution, scale: Scale) -> (f64, f64) {
 #[test]
 fn deviation_after_rounding_is_the_requested_one() {
     for sd in [0.1, 0.3, 0.5, 0.577, 0.58, 0.816, 0.82, 1.0, 1.5, 2.0, 6.0, 40.0, 255.0, 1536.0, 65280.0] {
-        let (mean, found) = measured(Distribution::Sum(1), Scale::new(Distribution::Sum(1), sd));
+        let (mean, found) = measured(Distribution::Sum(1), NoiseGain::new(Distribution::Sum(1), sd));
         assert!((found / sd - 1.0).abs() < 0.004, "uniform {sd}: {found}");
         // There is no bias; for gains beyond one code per unit of c (where no shift remains) only nearly.
         assert!(mean.abs() <= sd * 1e-4 && (sd > 8191.0 || mean == 0.0), "uniform {sd}: mean {mean}");
@@ -113,7 +113,7 @@ fn deviation_after_rounding_is_the_requested_one() {
     for distribution in [Distribution::Sum(2), Distribution::Sum(4), Distribution::Sum(16), Distribution::H8]
     {
         for sd in [0.3, 0.5, 1.0, 1.5, 6.0, 255.0, 1536.0] {
-            let (mean, found) = measured(distribution, Scale::new(distribution, sd));
+            let (mean, found) = measured(distribution, NoiseGain::new(distribution, sd));
             assert!((found / sd - 1.0).abs() < 0.004, "{distribution:?} {sd}: {found}");
             // Sums have symmetric pairs; H8 is sampled at random.
             let slack = if distribution == Distribution::H8 { 5.0 / 2e6f64.sqrt() } else { 1e-4 };
@@ -125,20 +125,24 @@ fn deviation_after_rounding_is_the_requested_one() {
 #[test]
 fn scales_at_the_edges() {
     for none in [0.0, -1.0, f64::NAN] {
-        assert!(Scale::new(Distribution::Sum(4), none).is_zero(), "{none}");
+        assert!(NoiseGain::new(Distribution::Sum(4), none).is_zero(), "{none}");
     }
-    assert_eq!(Scale::new(Distribution::Sum(1), f64::INFINITY), Scale::new(Distribution::Sum(1), 65535.0));
+    assert_eq!(
+        NoiseGain::new(Distribution::Sum(1), f64::INFINITY),
+        NoiseGain::new(Distribution::Sum(1), 65535.0)
+    );
     for factor in [1e-300, 1e-9, 1e-5, 0.001, 0.5, 1.0, 9.76, 15.9] {
-        let scale = Scale::of_factor(factor);
-        assert!(scale.is_zero() || (scale.factor() / factor - 1.0).abs() < 1e-3, "{factor}: {scale:?}");
+        let scale = NoiseGain::of_factor(factor);
+        let made = f64::from(scale.gain) / f64::from(1u32 << scale.shift);
+        assert!(scale.is_zero() || (made / factor - 1.0).abs() < 1e-3, "{factor}: {scale:?}");
     }
-    assert!(Scale::of_factor(1e-300).is_zero() && Scale::of_factor(f64::NAN).is_zero());
+    assert!(NoiseGain::of_factor(1e-300).is_zero() && NoiseGain::of_factor(f64::NAN).is_zero());
 }
 
 /// Compares the fused kernel to the separate passes.
-fn compare<T: Code>(
+fn compare<T: NoiseSample>(
     level: Level,
-    (distribution, scale): (Distribution, Scale),
+    (distribution, scale): (Distribution, NoiseGain),
     n: usize,
     sample: impl Fn(u64) -> T,
     legal: (T, T),
@@ -148,7 +152,7 @@ fn compare<T: Code>(
     let mut want = source.clone();
     let mut words = vec![0; n.next_multiple_of(64)];
     let mut c = vec![0; n.next_multiple_of(64)];
-    lfsr31::fill_halves(Level::SCALAR, &mut lanes.clone(), &mut words);
+    lfsr31::fill(Level::SCALAR, &mut lanes.clone(), &mut words);
     distribution::centre(Level::SCALAR, distribution, 8, &words, &mut c);
     add(Level::SCALAR, &mut want[1..=n], &c[..n], 0, scale, legal);
     let mut got = source;
@@ -157,9 +161,11 @@ fn compare<T: Code>(
 }
 
 /// Strengths, distributions and the levels with registers.
-fn fused_cases<const N: usize>(strengths: [f64; N]) -> impl Iterator<Item = (Level, (Distribution, Scale))> {
+fn fused_cases<const N: usize>(
+    strengths: [f64; N],
+) -> impl Iterator<Item = (Level, (Distribution, NoiseGain))> {
     let cases = strengths.into_iter().flat_map(|s| [(s, Distribution::UNIFORM), (s, Distribution::H8)]);
-    let cases = cases.map(|(s, distribution)| (distribution, Scale::new(distribution, s)));
+    let cases = cases.map(|(s, distribution)| (distribution, NoiseGain::new(distribution, s)));
     cases.flat_map(|case| Level::available()[1..].iter().map(move |&level| (level, case)))
 }
 
@@ -186,8 +192,9 @@ fn words_are_those_of_filling_and_adding() {
 
 #[test]
 fn fused_kernels_are_for_one_word_and_noise_of_16_bits() {
-    let fuses = |distribution, codes| can_fuse(Level::best(), distribution, Scale::new(distribution, codes));
+    let fuses =
+        |distribution, codes| can_fuse(Level::best(), distribution, NoiseGain::new(distribution, codes));
     assert_eq!(fuses(Distribution::UNIFORM, 6.0), Level::best() > Level::SCALAR);
     assert!(!fuses(Distribution::Sum(2), 6.0) && !fuses(Distribution::H8, 20000.0));
-    assert!(!can_fuse(Level::SCALAR, Distribution::UNIFORM, Scale::ZERO));
+    assert!(!can_fuse(Level::SCALAR, Distribution::UNIFORM, NoiseGain::ZERO));
 }

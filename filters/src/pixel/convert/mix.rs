@@ -108,7 +108,7 @@ impl Fixed {
 fn fixed_body<D: CodeSample>(form: &Fixed, out: &mut [D], a: &[i32], b: &[i32], c: &[i32]) {
     let n = out.len();
     let (shift, top) = (form.shift, i32::from(form.to.top));
-    let put = |v: i32| D::of(v.clamp(0, top) as u16);
+    let put = |v: i32| D::from_code(v.clamp(0, top) as u16);
     if !form.wide {
         let ([p, q, r], bias) = (form.coef, form.bias as i32);
         match form.terms {

@@ -12,7 +12,7 @@ pub const PAD: usize = 16;
 /// The type of sums: `i32`, which holds 16 bits with the weights of both axes, or `f32`.
 pub trait Num: bytemuck::Pod + Add<Output = Self> + Mul<Output = Self> + Default {
     /// A weight or code.
-    fn of(v: i32) -> Self;
+    fn from_i32(v: i32) -> Self;
     /// Resamples horizontally: `row` has [`PAD`] samples before the first of its `len` samples and as many after
     /// the last, filled by [`pad`]. `out` may have any length whose input samples exist.
     fn across(level: Level, out: &mut [Self], row: &[Self], taps: &Taps) {
@@ -22,14 +22,14 @@ pub trait Num: bytemuck::Pod + Add<Output = Self> + Mul<Output = Self> + Default
 
 impl Num for i32 {
     #[inline(always)]
-    fn of(v: i32) -> i32 {
+    fn from_i32(v: i32) -> i32 {
         v
     }
 }
 
 impl Num for f32 {
     #[inline(always)]
-    fn of(v: i32) -> f32 {
+    fn from_i32(v: i32) -> f32 {
         v as f32
     }
 }
@@ -42,7 +42,7 @@ pub trait Accumulate<A: Num>: Sample {
     /// `acc = row * weight`, or `acc += row * weight` with `add`. Integer codes above `top` count as `top`.
     fn accumulate(level: Level, acc: &mut [A], row: &[Self], weight: i32, top: u16, add: bool) {
         assert_eq!(acc.len(), row.len());
-        accumulate_rows(level, acc, row, A::of(weight), top, add);
+        accumulate_rows(level, acc, row, A::from_i32(weight), top, add);
     }
 }
 
@@ -58,7 +58,7 @@ pub fn pad<A: Copy>(row: &mut [A], len: usize) {
 fn across_one<A: Num>(row: &[A], taps: &Taps, i: usize) -> A {
     let (first, weights) = taps.at(i);
     let at = |n: i64| row[n.clamp(0, row.len() as i64 - 1) as usize];
-    let mut terms = (first..).zip(weights).map(|(n, &w)| at(n) * A::of(w));
+    let mut terms = (first..).zip(weights).map(|(n, &w)| at(n) * A::from_i32(w));
     let start = terms.next().unwrap_or_default();
     terms.fold(start, |sum, term| sum + term)
 }
@@ -97,7 +97,7 @@ fn accumulate_body<A: Num, S: Accumulate<A>>(acc: &mut [A], row: &[S], weight: A
 #[inline(always)]
 fn down<A: Num, const Q: usize, const T: usize>(out: &mut [A], row: &[A], start: usize, weights: &[i32]) {
     let mut w = [A::default(); T];
-    w.iter_mut().zip(weights).for_each(|(w, &v)| *w = A::of(v));
+    w.iter_mut().zip(weights).for_each(|(w, &v)| *w = A::from_i32(v));
     let mut from = [&[][..]; T];
     for (t, from) in from.iter_mut().enumerate() {
         *from = &row[start + t..].as_chunks::<Q>().0[..out.len()];
@@ -123,10 +123,10 @@ fn up<A: Num, const P: usize>(out: &mut [A], row: &[A], taps: &Taps) {
         let start = (PAD as i32 + phase.first) as usize;
         a[ph] = &row[start..][..blocks];
         (b[ph], w[ph]) = match phase.weights[..] {
-            [v, u, ..] => (&row[start + 1..][..blocks], [A::of(v), A::of(u)]),
+            [v, u, ..] => (&row[start + 1..][..blocks], [A::from_i32(v), A::from_i32(u)]),
             // The same sample twice with half of the weight (a power of 2) gives the same sum, and avoids an
             // infinite neighbour with weight 0.
-            [v] => (a[ph], [A::of(v / 2), A::of(v / 2)]),
+            [v] => (a[ph], [A::from_i32(v / 2), A::from_i32(v / 2)]),
             [] => unreachable!("a sample is made of something"),
         };
     }
@@ -144,9 +144,9 @@ fn any<A: Num>(out: &mut [A], row: &[A], taps: &Taps, skip: usize) {
     for (i, o) in out.iter_mut().enumerate() {
         let (first, weights) = taps.at(skip + i);
         let from = &row[(PAD as i64 + first) as usize..][..weights.len()];
-        let mut sum = from[0] * A::of(weights[0]);
+        let mut sum = from[0] * A::from_i32(weights[0]);
         for (&v, &w) in from[1..].iter().zip(&weights[1..]) {
-            sum = sum + v * A::of(w);
+            sum = sum + v * A::from_i32(w);
         }
         *o = sum;
     }

@@ -9,7 +9,7 @@ pub trait CodeSample: Sample + Ord {
     /// Its code.
     fn code(self) -> u16;
     /// The sample of a code, which fits.
-    fn of(code: u16) -> Self;
+    fn from_code(code: u16) -> Self;
 }
 
 impl CodeSample for u8 {
@@ -18,7 +18,7 @@ impl CodeSample for u8 {
         self.into()
     }
     #[inline(always)]
-    fn of(code: u16) -> u8 {
+    fn from_code(code: u16) -> u8 {
         code as u8
     }
 }
@@ -29,7 +29,7 @@ impl CodeSample for u16 {
         self
     }
     #[inline(always)]
-    fn of(code: u16) -> u16 {
+    fn from_code(code: u16) -> u16 {
         code
     }
 }
@@ -122,21 +122,21 @@ fn body<S: CodeSample, D: CodeSample>(scale: &Scale, out: &mut [D], row: &[S]) {
     let top = scale.to.top;
     let each = out.iter_mut().zip(row);
     match scale.method {
-        Method::Copy => each.for_each(|(o, &v)| *o = D::of(v.code())),
-        Method::Left(n) => each.for_each(|(o, &v)| *o = D::of(v.code().min(top_in) << n)),
+        Method::Copy => each.for_each(|(o, &v)| *o = D::from_code(v.code())),
+        Method::Left(n) => each.for_each(|(o, &v)| *o = D::from_code(v.code().min(top_in) << n)),
         Method::Right(n) => {
             // saturation gives the highest code, as the clamp would
             let half = (1u16 << n) >> 1;
-            each.for_each(|(o, &v)| *o = D::of((v.code().saturating_add(half) >> n).min(top)));
+            each.for_each(|(o, &v)| *o = D::from_code((v.code().saturating_add(half) >> n).min(top)));
         }
-        Method::Times(k) => each.for_each(|(o, &v)| *o = D::of(v.code().min(top_in) * k)),
+        Method::Times(k) => each.for_each(|(o, &v)| *o = D::from_code(v.code().min(top_in) * k)),
         Method::By257 => {
-            each.for_each(|(o, &v)| *o = D::of(((u32::from(v.code()) * 255 + 32895) >> 16) as u16));
+            each.for_each(|(o, &v)| *o = D::from_code(((u32::from(v.code()) * 255 + 32895) >> 16) as u16));
         }
         Method::Wide { m, b } => each.for_each(|(o, &v)| {
             let x = u64::from(v.code().min(top_in)) * m + b;
             let code = (x >> SHIFT) as i32 - BIAS as i32;
-            *o = D::of(code.clamp(0, top.into()) as u16);
+            *o = D::from_code(code.clamp(0, top.into()) as u16);
         }),
     }
 }

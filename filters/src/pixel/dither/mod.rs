@@ -85,7 +85,7 @@ fn reduce_body<D: CodeSample>(out: &mut [D], row: &[u16], noise: &[i16], by: &Re
     for ((o, &v), &r) in out.iter_mut().zip(row).zip(noise) {
         let v = u32::from(v.min(by.deepest));
         let sum = (v * high).wrapping_add(b_high).wrapping_add((v * low + b_low) >> 16);
-        *o = D::of(by.legalize(code(sum), code(sum.wrapping_add_signed(2 * i32::from(r)))));
+        *o = D::from_code(by.legalize(code(sum), code(sum.wrapping_add_signed(2 * i32::from(r)))));
     }
 }
 
@@ -101,7 +101,7 @@ fn high_pass_body(out: &mut [i16], above: &[u16], own: &[u16], odd: bool) {
 
 /// Uniform noise from 16 bits, where a shallow code equals a power of two of deep codes, or 257 of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Uniform {
+pub struct UniformReduce {
     /// Deep codes of a shallow one, as a power of two.
     shift: u32,
     /// Full range to 8 bits: codes of 257 are rescaled to 256.
@@ -112,9 +112,9 @@ pub struct Uniform {
     hi: u16,
 }
 
-impl Uniform {
+impl UniformReduce {
     /// `None` for other codes: fewer than 16 bits, or full range to more than 8 bits.
-    pub fn new(from: Code, to: Code, (lo, hi): (u16, u16)) -> Option<Uniform> {
+    pub fn new(from: Code, to: Code, (lo, hi): (u16, u16)) -> Option<UniformReduce> {
         if from.is_float() || to.is_float() || from.top != u16::MAX {
             return None;
         }
@@ -122,7 +122,13 @@ impl Uniform {
         let shift = u16::BITS - (u32::from(to.top) + 1).ilog2();
         let aligned = from.span == to.span << shift && from.zero == to.zero << shift;
         let offset = if full { to.zero * 257 - from.zero } else { 0 };
-        (full || aligned).then(|| Uniform { shift, full, offset: offset as u16, lo, hi: hi.min(to.top) })
+        (full || aligned).then(|| UniformReduce {
+            shift,
+            full,
+            offset: offset as u16,
+            lo,
+            hi: hi.min(to.top),
+        })
     }
 
     /// One sample with a [level](blue::levels) of the mask: the reference.
@@ -145,11 +151,11 @@ impl Uniform {
 type Tile<T> = [T; blue::SIDE];
 
 #[inline(always)]
-fn uniform_body<D: CodeSample>(out: &mut [Tile<D>], row: &[Tile<u16>], places: &[usize], by: &Uniform) {
+fn uniform_body<D: CodeSample>(out: &mut [Tile<D>], row: &[Tile<u16>], places: &[usize], by: &UniformReduce) {
     let (by, levels) = (*by, blue::levels(by.shift));
     for ((out, row), &at) in out.iter_mut().zip(row).zip(places) {
         let levels = levels[at..][..blue::SIDE].iter();
-        out.iter_mut().zip(row).zip(levels).for_each(|((o, &v), &level)| *o = D::of(by.one(v, level)));
+        out.iter_mut().zip(row).zip(levels).for_each(|((o, &v), &level)| *o = D::from_code(by.one(v, level)));
     }
 }
 
@@ -157,7 +163,7 @@ multiversion! {
     fn reduce_rows<D: CodeSample>(level, out: &mut [D], row: &[u16], noise: &[i16], by: &Reduce) = reduce_body;
     fn high_pass_rows(level, out: &mut [i16], above: &[u16], own: &[u16], odd: bool) = high_pass_body;
     fn uniform_tiles<D: CodeSample>(
-        level, out: &mut [Tile<D>], row: &[Tile<u16>], places: &[usize], by: &Uniform,
+        level, out: &mut [Tile<D>], row: &[Tile<u16>], places: &[usize], by: &UniformReduce,
     ) = uniform_body;
 }
 
@@ -169,12 +175,18 @@ pub fn reduce_row<D: CodeSample>(level: Level, out: &mut [D], row: &[u16], noise
 
 /// Rounds a row with uniform noise; each tile of [`blue::SIDE`] samples uses the noise of its
 /// [`blue::place`]. Panics if the lengths differ.
-pub fn uniform_row<D: CodeSample>(level: Level, out: &mut [D], row: &[u16], places: &[usize], by: &Uniform) {
+pub fn uniform_row<D: CodeSample>(
+    level: Level,
+    out: &mut [D],
+    row: &[u16],
+    places: &[usize],
+    by: &UniformReduce,
+) {
     assert!(out.len() == row.len() && places.len() == row.len().div_ceil(blue::SIDE));
     let ((tiles, out), (row, rest)) = (out.as_chunks_mut(), row.as_chunks());
     uniform_tiles(level, tiles, row, places, by);
     if !rest.is_empty() {
-        let (mut last, mut samples) = ([D::of(0); blue::SIDE], [0; blue::SIDE]);
+        let (mut last, mut samples) = ([D::from_code(0); blue::SIDE], [0; blue::SIDE]);
         samples[..rest.len()].copy_from_slice(rest);
         uniform_tiles(level, core::slice::from_mut(&mut last), &[samples], &places[tiles.len()..], by);
         out.copy_from_slice(&last[..out.len()]);

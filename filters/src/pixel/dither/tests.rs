@@ -70,7 +70,7 @@ fn rows_at_every_level() {
                         assert_eq!(i32::from(out[x]), i32::from(words[x + 1] / 2) - i32::from(beside / 2));
                     }
                 }
-                if let Some(uniform) = Uniform::new(from, to, legal) {
+                if let Some(uniform) = UniformReduce::new(from, to, legal) {
                     let places: Vec<usize> =
                         (0..width.div_ceil(64)).map(|i| blue::place(7 * i % 64, 63 - i)).collect();
                     let levels = blue::levels(uniform.shift);
@@ -105,7 +105,7 @@ fn uniform_noise_leaves_exact_codes_and_no_mean() {
     for (from, to, legal) in codes().into_iter().filter(|c| c.0.top == 65535) {
         let up = Scale::new(to, from);
         let by = Reduce::new(from, to, legal);
-        let bytes = Uniform::new(from, to, legal).filter(|_| to.top == 255);
+        let bytes = UniformReduce::new(from, to, legal).filter(|_| to.top == 255);
         for code in 0..=to.top {
             let v = up.one(code);
             for level in 0..256u16 {

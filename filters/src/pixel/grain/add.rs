@@ -1,6 +1,6 @@
 //! Adding grain to rows of samples.
 
-use super::arch::{self, Code, Samples as Rows};
+use super::arch::{self, GrainSample, Samples as Rows};
 use super::kernel::Fields;
 use super::response::{Codes, Gain, Ramp, Response};
 use super::skew::Skew;
@@ -83,12 +83,12 @@ impl RowKernel {
     /// Computes n from its sources and adds it to a row of integer samples, in one pass if there is a kernel: to each as
     /// [`reference()`]. The row's samples are those of `from`; `None`: its own. `light` is the row whose brightness counts;
     /// `None`: the samples themselves. Panics when rows are too short, or for float samples.
-    pub(crate) fn finish<T: Code>(&self, (row, from, light): Rows<'_, T>, mut fields: Fields<'_>) {
+    pub(crate) fn finish<T: GrainSample>(&self, (row, from, light): Rows<'_, T>, mut fields: Fields<'_>) {
         let Samples::Codes(ramp, legal, kernel) = &self.samples else { panic!("a kernel of float samples") };
         assert!(iter::once(&fields.first).chain(&fields.second).all(|sources| sources.suffice(row.len())));
         assert!([from, light].iter().flatten().all(|r| r.len() == row.len()));
         let (level, shift) = (self.level, self.gain.shift);
-        let (lo, hi) = (T::of(legal.0), T::of(legal.1));
+        let (lo, hi) = (T::from_code(legal.0), T::from_code(legal.1));
         let finished = match (kernel, &self.gain.response) {
             _ if self.skew.is_some() => false,
             (CodeKernel::Codes(codes), _) => {
@@ -181,7 +181,7 @@ fn plain_body<T: CodeSample>(
         for ((x, &n), &s) in row[here.clone()].iter_mut().zip(&n[here]).zip(&*s) {
             let (least, most) = ((*x).min(lo).code(), (*x).max(hi).code());
             let sum = i32::from(x.code()) + gain.codes(n, s);
-            *x = T::of(sum.clamp(least.into(), most.into()) as u16);
+            *x = T::from_code(sum.clamp(least.into(), most.into()) as u16);
         }
     }
 }

@@ -12,7 +12,7 @@ use core::marker::PhantomData;
 const AHEAD: usize = 2048;
 
 /// Codes to u, S at the nodes, and the shift of its products: 14 to 30; for 8-bit samples at least 17.
-type Response<'a> = (Ramp, &'a Nodes, u32);
+type NodeResponse<'a> = (Ramp, &'a Nodes, u32);
 
 /// A row to write, the samples to which grain is added (`None`: those of the row itself), and those whose brightness
 /// counts (`None`: the same).
@@ -20,13 +20,13 @@ pub(super) type Samples<'a, T> = (&'a mut [T], Option<&'a [T]>, Option<&'a [T]>)
 
 multiversion! {
     /// Adds grain n to as many samples of a row as fill whole registers; returns their number.
-    pub(super) fn add<T: Code>(
-        level, row: &mut [T], light: Option<&[T]>, n: &[i16], response: Response<'_>, legal: (T, T),
+    pub(super) fn add<T: GrainSample>(
+        level, row: &mut [T], light: Option<&[T]>, n: &[i16], response: NodeResponse<'_>, legal: (T, T),
     ) -> usize => add_body;
     /// Computes grain from its sources and adds it, by the nodes of the response; `false` if there is no kernel for
     /// these fields.
-    pub(super) fn finish<T: Code>(
-        level, samples: Samples<'_, T>, fields: &mut Fields<'_>, response: Response<'_>, legal: (T, T),
+    pub(super) fn finish<T: GrainSample>(
+        level, samples: Samples<'_, T>, fields: &mut Fields<'_>, response: NodeResponse<'_>, legal: (T, T),
     ) -> bool => finish_body;
     /// The same with a table of codes.
     pub(super) fn finish_codes(
@@ -34,11 +34,11 @@ multiversion! {
     ) -> bool => finish_codes_body;
     /// Means of two by two samples, for as many samples of two rows as fill whole registers; returns their
     /// number.
-    pub(super) fn means<T: Code>(level, out: &mut [T], upper: &[T], lower: &[T]) -> usize => means_body;
+    pub(super) fn means<T: GrainSample>(level, out: &mut [T], upper: &[T], lower: &[T]) -> usize => means_body;
 }
 
 /// A sample of 8 or 16 bits in registers. A turn is as many samples as a register has bytes: one register or two.
-pub(crate) trait Code: CodeSample {
+pub(crate) trait GrainSample: CodeSample {
     fn splat<V: Vector>(self, any: V) -> V;
     /// The first turn of a slice; bytes are all in the first register.
     fn load<V: Vector>(any: V, from: &[Self]) -> [V; 2];
@@ -49,7 +49,7 @@ pub(crate) trait Code: CodeSample {
     fn means<V: Vector>(upper: [V; 2], lower: [V; 2]) -> V;
 }
 
-impl Code for u8 {
+impl GrainSample for u8 {
     #[inline(always)]
     fn splat<V: Vector>(self, any: V) -> V {
         any.splat8(self)
@@ -86,7 +86,7 @@ impl Code for u8 {
     }
 }
 
-impl Code for u16 {
+impl GrainSample for u16 {
     #[inline(always)]
     fn splat<V: Vector>(self, any: V) -> V {
         any.splat16(self as i16)
@@ -149,7 +149,7 @@ pub(crate) struct Lines<V> {
 
 impl<V: Vector> Lines<V> {
     #[inline(always)]
-    fn new<T: Code>(zero: V, (ramp, nodes, shift): Response<'_>) -> Lines<V> {
+    fn new<T: GrainSample>(zero: V, (ramp, nodes, shift): NodeResponse<'_>) -> Lines<V> {
         let [all, first, last] = nodes.tables();
         let mut pairs = [[0; 2]; 64];
         for (pairs, [base, slope]) in pairs.chunks_exact_mut(16).zip([&all, &first, &last]) {
@@ -161,8 +161,8 @@ impl<V: Vector> Lines<V> {
             pairs,
             base: [zero.table16(&all[0]), zero.table16(&first[0]), zero.table16(&last[0])],
             slope: [zero.table16(&all[1]), zero.table16(&first[1]), zero.table16(&last[1])],
-            low: T::of(ramp.low).splat(zero),
-            span: T::of(ramp.span).splat(zero),
+            low: T::from_code(ramp.low).splat(zero),
+            span: T::from_code(ramp.span).splat(zero),
             stretch: zero.splat16(ramp.stretch as i16),
             up: ramp.shift,
             // Of wide products a half of the half, which counts twice.
@@ -173,7 +173,7 @@ impl<V: Vector> Lines<V> {
 
     /// Codes above black, at most those of white.
     #[inline(always)]
-    fn above<T: Code>(&self, light: V) -> V {
+    fn above<T: GrainSample>(&self, light: V) -> V {
         if size_of::<T>() == 1 {
             light.subs_u8(self.low).min_u8(self.span)
         } else {
@@ -364,29 +364,29 @@ impl<A: Numbers<V>, B: Numbers<V>, V: Vector> Numbers<V> for Sum<A, B, V> {
     }
 }
 
-/// What adds grain to a turn of samples.
-trait Adds<V: Vector, T> {
+/// Adds grain to a pair of registers.
+trait AddGrain<V: Vector, T> {
     fn add(&self, old: [V; 2], light: [V; 2], n: [V; 2]) -> [V; 2];
 }
 
-/// By nodes, within the legal codes.
+/// A response of nodes, and the legal codes.
 struct ByNodes<V>(Lines<V>, [V; 2]);
 
-impl<V: Vector, T: Code> Adds<V, T> for ByNodes<V> {
+impl<V: Vector, T: GrainSample> AddGrain<V, T> for ByNodes<V> {
     #[inline(always)]
     fn add(&self, old: [V; 2], light: [V; 2], n: [V; 2]) -> [V; 2] {
         T::add(&self.0, old, light, n, self.1)
     }
 }
 
-/// By a table of codes, within the legal ones.
+/// A response of a table of codes, and the legal ones.
 struct ByCodes<'a, V> {
     codes: &'a Codes,
     half: V,
     ends: [V; 2],
 }
 
-impl<V: Vector> Adds<V, u8> for ByCodes<'_, V> {
+impl<V: Vector> AddGrain<V, u8> for ByCodes<'_, V> {
     #[inline(always)]
     fn add(&self, [old, _]: [V; 2], [light, _]: [V; 2], n: [V; 2]) -> [V; 2] {
         let [s, t] = if V::BYTE_TABLES {
@@ -406,11 +406,11 @@ impl<V: Vector> Adds<V, u8> for ByCodes<'_, V> {
 
 /// Adds to the whole turns of a row, whose numbers begin at `first`; returns the number of samples.
 #[inline(always)]
-fn whole<V: Vector, T: Code>(
+fn whole<V: Vector, T: GrainSample>(
     any: V,
     (row, from, light): Samples<'_, T>,
     (n, first): (&impl Numbers<V>, usize),
-    by: &impl Adds<V, T>,
+    by: &impl AddGrain<V, T>,
 ) -> usize {
     let mut done = 0;
     for block in row.chunks_exact_mut(V::BYTES) {
@@ -435,12 +435,12 @@ fn whole<V: Vector, T: Code>(
 }
 
 #[inline(always)]
-fn add_body<V: Vector, T: Code>(
+fn add_body<V: Vector, T: GrainSample>(
     any: V,
     row: &mut [T],
     light: Option<&[T]>,
     n: &[i16],
-    response: Response<'_>,
+    response: NodeResponse<'_>,
     (lo, hi): (T, T),
 ) -> usize {
     let by = ByNodes(Lines::new::<T>(any, response), [lo.splat(any), hi.splat(any)]);
@@ -449,11 +449,11 @@ fn add_body<V: Vector, T: Code>(
 
 /// A whole row; an incomplete turn is processed in a copy.
 #[inline(always)]
-fn fused<V: Vector, T: Code>(
+fn fused<V: Vector, T: GrainSample>(
     any: V,
     (row, from, light): Samples<'_, T>,
     n: &impl Numbers<V>,
-    by: &impl Adds<V, T>,
+    by: &impl AddGrain<V, T>,
 ) {
     let done = whole(any, (row, from, light), (n, 0), by);
     let rest = &mut row[done..];
@@ -468,11 +468,11 @@ fn fused<V: Vector, T: Code>(
 
 /// The whole row by a kernel for the reach of the taps: any of a single field, and the usual ones of two.
 #[inline(always)]
-fn by_reach<V: Vector, T: Code>(
+fn by_reach<V: Vector, T: GrainSample>(
     any: V,
     samples: Samples<'_, T>,
     fields: &mut Fields<'_>,
-    by: &impl Adds<V, T>,
+    by: &impl AddGrain<V, T>,
 ) -> bool {
     let (width, weights) = (samples.0.len(), fields.weights);
     let sources = match (&mut fields.first, &mut fields.second) {
@@ -504,11 +504,11 @@ fn by_reach<V: Vector, T: Code>(
 }
 
 #[inline(always)]
-fn finish_body<V: Vector, T: Code>(
+fn finish_body<V: Vector, T: GrainSample>(
     any: V,
     samples: Samples<'_, T>,
     fields: &mut Fields<'_>,
-    response: Response<'_>,
+    response: NodeResponse<'_>,
     (lo, hi): (T, T),
 ) -> bool {
     let by = ByNodes(Lines::new::<T>(any, response), [lo.splat(any), hi.splat(any)]);
@@ -532,7 +532,7 @@ fn finish_codes_body<V: Vector>(
 }
 
 #[inline(always)]
-fn means_body<V: Vector, T: Code>(any: V, out: &mut [T], upper: &[T], lower: &[T]) -> usize {
+fn means_body<V: Vector, T: GrainSample>(any: V, out: &mut [T], upper: &[T], lower: &[T]) -> usize {
     /// The prefetch distance in bytes: luma is read from memory here first.
     const AHEAD: usize = 4096;
     let step = V::BYTES / size_of::<T>();

@@ -225,7 +225,7 @@ pub fn halves_end(row: &mut [i16], width: usize) {
 }
 
 impl Sources<'_> {
-    /// Makes n step by step.
+    /// Computes grain n of a row in separate passes.
     pub fn n(&mut self, level: Level, out: &mut [i16]) {
         assert!(self.suffice(out.len()));
         let reach = self.down.reach();

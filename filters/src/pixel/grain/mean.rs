@@ -17,7 +17,7 @@ fn codes_body<T: CodeSample>(out: &mut [T], rows: &[&[T]], sx: u32) {
     let (block, shift) = (1usize << sx, sx + count);
     let half = (1u32 << shift) >> 1;
     let code = |v: T| u32::from(v.code());
-    let of = |sum: u32| T::of((sum >> shift) as u16);
+    let of = |sum: u32| T::from_code((sum >> shift) as u16);
     let whole = rows[0].len() >> sx;
     let (body, rest) = out.split_at_mut(whole);
     match (rows, sx) {
@@ -73,7 +73,7 @@ multiversion! {
     fn f32_rows(level, out: &mut [f32], rows: &[&[f32]], sx: u32) = f32_body;
 }
 
-fn codes<T: arch::Code>(level: Level, out: &mut [T], rows: &[&[T]], sx: u32) {
+fn codes<T: arch::GrainSample>(level: Level, out: &mut [T], rows: &[&[T]], sx: u32) {
     // A single row is given twice: the mean of four is then that of two.
     let done = match (rows, sx) {
         ([r], 1) => arch::means(level, out, r, r),

@@ -19,7 +19,7 @@ pub use level::Quads;
 pub use rows::{
     Kernel, Pass, accumulate1, accumulate4, carry, convolve_row, convolve_rows, dot_row, round_saturate,
 };
-pub use warp::{Edge, PHASES, Patch, Phases, SampleLine, Shape, Warp};
+pub use warp::{Edge, InterpolationKernel, PHASES, Patch, Phases, SampleLine, Warp};
 
 /// Fraction bits of integer weights.
 pub const BITS: u32 = 14;

@@ -41,7 +41,7 @@ pub trait Kernel: Sample {
     fn of_sum(sum: Self::Sum, shift: u32, top: i32) -> Self;
 
     /// A whole number or float as a sample.
-    fn of(v: f64) -> Self;
+    fn from_f64(v: f64) -> Self;
 
     /// As a number.
     fn number(self) -> f64;
@@ -75,10 +75,10 @@ impl<T: CodeSample> Kernel for T {
     }
     #[inline(always)]
     fn of_sum(sum: i32, shift: u32, top: i32) -> T {
-        <T as CodeSample>::of((sum.wrapping_add((1 << shift) >> 1) >> shift).clamp(0, top) as u16)
+        T::from_code((sum.wrapping_add((1 << shift) >> 1) >> shift).clamp(0, top) as u16)
     }
-    fn of(v: f64) -> T {
-        <T as CodeSample>::of(libm::floor(v + 0.5) as u16)
+    fn from_f64(v: f64) -> T {
+        T::from_code(libm::floor(v + 0.5) as u16)
     }
     fn number(self) -> f64 {
         self.code().into()
@@ -108,7 +108,7 @@ impl Kernel for f32 {
     fn of_sum(sum: f32, _: u32, _: i32) -> f32 {
         if sum.is_nan() { f32::NAN } else { sum }
     }
-    fn of(v: f64) -> f32 {
+    fn from_f64(v: f64) -> f32 {
         v as f32
     }
     fn number(self) -> f64 {
@@ -163,9 +163,9 @@ fn carry_body(out: &mut [f32], own: &[f32]) {
 }
 
 multiversion! {
-    /// Copies the source's `own` samples where they, or the sums in `out`, are not finite.
+    /// Copies the source's `own` samples, as many as `out` has, where they, or the sums in `out`, are not finite.
     pub fn carry(level, out: &mut [f32], own: &[f32]) = carry_body;
-    /// `acc = a w[0] + b w[1] + c w[2] + d w[3]`, added to `acc` with `add`.
+    /// `acc = a w[0] + b w[1] + c w[2] + d w[3]`, added to `acc` with `add`. Rows have at least its length.
     pub fn accumulate4<T: Kernel>(level, acc: &mut [T::Sum], rows: [&[T]; 4], w: [T::Sum; 4], add: bool) = four_body;
     /// `acc = row w`, or added.
     pub fn accumulate1<T: Kernel>(level, acc: &mut [T::Sum], row: &[T], w: T::Sum, add: bool) = one_body;

@@ -19,7 +19,7 @@ fn weights_sum_to_one_exactly() {
 }
 
 fn rows_of<T: Kernel>(top: f64) -> Vec<Vec<T>> {
-    let sample = |i: usize| T::of(((i * 40503 + 977) % 65536) as f64 / 65535.0 * top);
+    let sample = |i: usize| T::from_f64(((i * 40503 + 977) % 65536) as f64 / 65535.0 * top);
     (0..9).map(|k| (0..301).map(|x| sample(x * 9 + k * 131)).collect()).collect()
 }
 
@@ -34,7 +34,7 @@ fn sums<T: Kernel>(top: f64, bits: u8, by: f64) {
         let w = T::weights(&list);
         let total: f64 = list.iter().sum();
         let run = |level: Level, pass: Pass, shifted: bool| {
-            let (mut acc, mut out) = (vec![T::ZERO; 287], vec![T::of(0.0); 287]);
+            let (mut acc, mut out) = (vec![T::ZERO; 287], vec![T::from_f64(0.0); 287]);
             if shifted {
                 convolve_row(level, (&mut out, &mut acc), &rows[2][3..], &w, (bits, pass));
             } else {
@@ -106,13 +106,15 @@ fn the_steps_within_are_those() {
 /// The hand-written kernels against the general ones, on slices that end where the last sample is read or written.
 fn kernels<T: Warp + PartialEq>(top: f64, bits: u8) {
     let some =
-        |n: usize| (0..n).map(|i| T::of(f64::from((i * 40503 + 977) as u16) / 65535.0 * top)).collect();
+        |n: usize| (0..n).map(|i| T::from_f64(f64::from((i * 40503 + 977) as u16) / 65535.0 * top)).collect();
     let (width, height) = (13usize, 11usize);
     let (samples, unit): (Vec<T>, i64) = (some(width * height), 1 << 32);
     let ends = (width as i64 - 1, height as i64 - 1);
-    for (shape, edge) in
-        [(Shape::Bilinear, Edge::Extend), (Shape::Bicubic, Edge::Color), (Shape::Bicubic, Edge::Wrap)]
-    {
+    for (shape, edge) in [
+        (InterpolationKernel::Bilinear, Edge::Extend),
+        (InterpolationKernel::Bicubic, Edge::Color),
+        (InterpolationKernel::Bicubic, Edge::Wrap),
+    ] {
         let phases = Phases::new::<T>(shape, 1.0);
         let whole = (0, width as i64);
         let patch = Patch {
@@ -121,7 +123,7 @@ fn kernels<T: Warp + PartialEq>(top: f64, bits: u8) {
             columns: whole,
             rows: (0, height as i64),
             edge,
-            color: T::of(3.0),
+            color: T::from_f64(3.0),
             bits,
         };
         for (u, v, du, dv) in [
@@ -130,7 +132,7 @@ fn kernels<T: Warp + PartialEq>(top: f64, bits: u8) {
             (-3 * unit, 4 * unit, unit, 0),
         ] {
             let run = |level: Level| {
-                let mut out = vec![T::of(0.0); 29];
+                let mut out = vec![T::from_f64(0.0); 29];
                 T::walk(level, &mut out, &patch, SampleLine { u, v, du, dv }, (&phases, &phases));
                 out
             };
@@ -147,10 +149,10 @@ fn kernels<T: Warp + PartialEq>(top: f64, bits: u8) {
         let w = T::weights(&list);
         let rows: Vec<Vec<T>> = (0..taps).map(|k| some(n + k).split_off(k)).collect();
         let row: Vec<T::Wide> =
-            (0..n + taps - 1).map(|i| <T::Wide as Kernel>::of((i * 5003 % 65536) as f64)).collect();
+            (0..n + taps - 1).map(|i| T::Wide::from_f64((i * 5003 % 65536) as f64)).collect();
         let run = |level: Level| {
             let mut acc = vec![T::ZERO; n];
-            let (mut down, mut along) = (vec![<T::Wide as Kernel>::of(0.0); n], vec![T::of(0.0); n]);
+            let (mut down, mut along) = (vec![T::Wide::from_f64(0.0); n], vec![T::from_f64(0.0); n]);
             convolve_rows(level, (&mut down, &mut acc), &w, |k| &rows[k][..], (bits, Pass::Widen));
             convolve_row(level, (&mut along, &mut acc), &row, &w, (bits, Pass::Narrow));
             let down: Vec<f64> = down.iter().map(|v| v.number()).collect();

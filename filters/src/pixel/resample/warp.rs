@@ -21,7 +21,7 @@ const HALF: i64 = 1 << 23;
 
 /// Interpolation kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Shape {
+pub enum InterpolationKernel {
     /// The nearest sample.
     Nearest,
     /// Linear interpolation.
@@ -32,13 +32,13 @@ pub enum Shape {
     Lanczos,
 }
 
-impl Shape {
+impl InterpolationKernel {
     /// The number of samples on either side.
     const fn radius(self) -> f64 {
         match self {
-            Shape::Nearest | Shape::Bilinear => 1.0,
-            Shape::Bicubic => 2.0,
-            Shape::Lanczos => 3.0,
+            InterpolationKernel::Nearest | InterpolationKernel::Bilinear => 1.0,
+            InterpolationKernel::Bicubic => 2.0,
+            InterpolationKernel::Lanczos => 3.0,
         }
     }
 
@@ -47,17 +47,17 @@ impl Shape {
         let x = x.abs();
         match self {
             // At half way, the later sample is taken; see [`Phases::new`].
-            Shape::Nearest => f64::from(u8::from(x < 0.5)),
-            Shape::Bilinear => (1.0 - x).max(0.0),
-            Shape::Bicubic if x < 1.0 => 1.0 + x * x * (1.5 * x - 2.5),
-            Shape::Bicubic if x < 2.0 => 2.0 + x * (x * (2.5 - 0.5 * x) - 4.0),
-            Shape::Bicubic => 0.0,
-            Shape::Lanczos if x < 1e-9 => 1.0,
-            Shape::Lanczos if x < 3.0 => {
+            InterpolationKernel::Nearest => f64::from(u8::from(x < 0.5)),
+            InterpolationKernel::Bilinear => (1.0 - x).max(0.0),
+            InterpolationKernel::Bicubic if x < 1.0 => 1.0 + x * x * (1.5 * x - 2.5),
+            InterpolationKernel::Bicubic if x < 2.0 => 2.0 + x * (x * (2.5 - 0.5 * x) - 4.0),
+            InterpolationKernel::Bicubic => 0.0,
+            InterpolationKernel::Lanczos if x < 1e-9 => 1.0,
+            InterpolationKernel::Lanczos if x < 3.0 => {
                 let a = x * core::f64::consts::PI;
                 3.0 * libm::sin(a) * libm::sin(a / 3.0) / (a * a)
             }
-            Shape::Lanczos => 0.0,
+            InterpolationKernel::Lanczos => 0.0,
         }
     }
 }
@@ -93,15 +93,19 @@ impl Pairs {
 
 impl<S: Pod> Phases<S> {
     /// For a shape; if the source advances by more than one sample per `step`, the kernel is wider in proportion, so
-    /// that no samples are skipped ([`Shape::Nearest`] skips).
-    pub fn new<T: Kernel<Sum = S>>(shape: Shape, step: f64) -> Phases<S> {
-        let scale = if shape == Shape::Nearest { 1.0 } else { step.max(1.0) };
+    /// that no samples are skipped ([`InterpolationKernel::Nearest`] skips).
+    pub fn new<T: Kernel<Sum = S>>(shape: InterpolationKernel, step: f64) -> Phases<S> {
+        let scale = if shape == InterpolationKernel::Nearest { 1.0 } else { step.max(1.0) };
         let taps = Self::taps(shape, step);
         let mut weights = Vec::with_capacity(taps * PHASES);
         for phase in 0..PHASES {
             let place = phase as f64 / PHASES as f64 + (taps / 2 - 1) as f64;
             let list: Vec<f64> = (0..taps).map(|k| shape.weight((place - k as f64) / scale)).collect();
-            let list = if phase == PHASES / 2 && shape == Shape::Nearest { vec![0.0, 1.0] } else { list };
+            let list = if phase == PHASES / 2 && shape == InterpolationKernel::Nearest {
+                vec![0.0, 1.0]
+            } else {
+                list
+            };
             weights.extend(T::weights(&list));
         }
         let integers = size_of::<T>() < 4;
@@ -124,8 +128,8 @@ impl<S: Pod> Phases<S> {
     }
 
     /// Taps of a shape at that step.
-    pub fn taps(shape: Shape, step: f64) -> usize {
-        let scale = if shape == Shape::Nearest { 1.0 } else { step.max(1.0) };
+    pub fn taps(shape: InterpolationKernel, step: f64) -> usize {
+        let scale = if shape == InterpolationKernel::Nearest { 1.0 } else { step.max(1.0) };
         2 * libm::ceil(shape.radius() * scale) as usize
     }
 

@@ -46,7 +46,11 @@ impl PremultipliedScale {
         let bound = |v: f64, limit: f64| if limit.is_finite() { limit * alpha } else { v };
         let value = value.max(bound(value, self.bounds.0)).min(bound(value, self.bounds.1));
         let code = self.zero + value * self.span;
-        T::of(if self.top.is_finite() { libm::floor(code + 0.5).min(self.top) as f32 } else { code as f32 })
+        T::from_f32(if self.top.is_finite() {
+            libm::floor(code + 0.5).min(self.top) as f32
+        } else {
+            code as f32
+        })
     }
 }
 

@@ -15,11 +15,12 @@ use crate::media::{Carried, FrameStamp};
 use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting, Transfer};
+use grainfield_filters::host::lock;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Whether an output is of this kind: an image's extension, a pattern without extension, or a folder. The last two
 /// are then errors with advice. `take#2.mp4` is not of this kind.
@@ -269,13 +270,13 @@ impl Sink for Sequence {
     /// Names the file that the encoder has made, which contains the bytes already.
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
         let path = self.encoder.path(stamp.number);
-        let ready = self.encoder.frames().ready.remove(&stamp.number);
+        let ready = lock(&self.encoder.frames).ready.remove(&stamp.number);
         let Ready { file, entry } = match ready {
             Some(ready) => ready,
             // not encoded in advance: encode now
             None => self.encoder.file(stamp, frame, &mut Vec::new())?,
         };
-        let mut frames = self.encoder.frames();
+        let mut frames = lock(&self.encoder.frames);
         if !frames.named.is_empty()
             && let Target::One(path) = &self.encoder.target
         {
@@ -348,11 +349,6 @@ struct Ready {
 }
 
 impl Encoder {
-    fn frames(&self) -> MutexGuard<'_, Frames> {
-        // consistent between any two calls, even after a panic
-        self.frames.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn path(&self, number: i64) -> PathBuf {
         match &self.target {
             Target::One(path) => path.clone(),
@@ -392,7 +388,7 @@ impl Encoder {
             Target::One(path) if path.symlink_metadata().is_ok() => return Ok(None),
             Target::One(_) => Vec::new(),
         };
-        let frames = self.frames();
+        let frames = lock(&self.frames);
         let mut gone = frames.named.iter().copied().filter(|n| there.binary_search(n).is_err());
         Ok(gone.next().map(|first| (first, gone.count() as u64)))
     }
@@ -411,7 +407,7 @@ impl Encode for Encoder {
     fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
         let file = self.file(stamp, frame, out);
         out.clear();
-        self.frames().ready.insert(stamp.number, file?);
+        lock(&self.frames).ready.insert(stamp.number, file?);
         Ok(())
     }
 }
@@ -419,7 +415,7 @@ impl Encode for Encoder {
 impl Rescue for Encoder {
     /// Frames that have their names are kept; files that wait for theirs are removed.
     fn end(&self) -> Result<PartialOutput, SinkError> {
-        let mut frames = self.frames();
+        let mut frames = lock(&self.frames);
         frames.ended = true;
         frames.ready.clear();
         // an error does not matter, since the files have been written

@@ -1,22 +1,20 @@
 //! The text of a manifest: the complete files, and their settings.
 //!
 //! ```text
-//! grainfield manifest 1 ~CHECK
-//! made KEY {"recipe":"noise=strength=6", ...} ~CHECK
-//! asked KEY FRAMES ~CHECK
-//! shard HASH {"index":1,"count":8,"kind":"video", ...} ~CHECK
-//! times HASH [[0,1],[1,1], ...] ~CHECK
-//! file NUMBER KEY ORIGIN SIZE TIME HASH ~CHECK
+//! grainfield manifest 2 ~CHECK
+//! {"settings":[KEY,"{\"recipe\":\"noise=strength=6\", ...}"]} ~CHECK
+//! {"request":[KEY,"1-100"]} ~CHECK
+//! {"shard":[HASH,{"index":1,"count":8,"kind":"video", ...}]} ~CHECK
+//! {"times":[HASH,[[0,1],[1,1], ...]]} ~CHECK
+//! {"file":{"number":0,"key":KEY, ...}} ~CHECK
 //! ```
 //!
 //! A line is appended in one write before its file gets its name. `CHECK` is the lower half of the line's
 //! [XXH64](super::xxh64) in hexadecimal, so that lines that a crash has cut off or merged are detected and ignored. A
 //! later line about a file replaces an earlier one.
 //!
-//! `FRAMES` are all frames of the render, also in the manifest of a shard. `KEY` is that of the settings
-//! ([`JobSettings`](super::JobSettings)), 32 digits; `ORIGIN` of the source's file, `HASH` of the file's bytes, 16
-//! digits each; `SIZE` bytes; `TIME` nanoseconds since 1970. `NUMBER` is that of a frame or segment, or 0 for a file
-//! with all frames.
+//! The request is all frames of the render, also in the manifest of a shard. `KEY` is that of the settings
+//! ([`JobSettings`](super::JobSettings)), `HASH` that of a file's bytes.
 //!
 //! `shard` and `times` come before the line of a shard that is one file: its [`ShardRecord`], and for a video the time and
 //! duration of each picture in ticks, on as many lines as necessary.
@@ -24,6 +22,8 @@
 use super::xxh64;
 use crate::journal::shard::ShardRecord;
 use grainfield_filters::frame::Ranges;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The largest manifest that is read, in bytes: about two million frames.
@@ -33,10 +33,10 @@ const MAX_LINE: usize = 1 << 20;
 /// Number of pictures on one line of times.
 const TIMES: usize = 10_000;
 /// The first line of a manifest.
-pub(super) const HEAD: &str = "grainfield manifest 1";
+pub(super) const HEAD: &str = "grainfield manifest 2";
 
 /// The entry of a complete file.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// The number of the frame or segment; 0 for a file with all frames.
     pub number: i64,
@@ -50,6 +50,17 @@ pub struct Entry {
     pub time: i64,
     /// XXH64 of the bytes.
     pub hash: u64,
+}
+
+/// A line after the first.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Line<'a> {
+    Settings(u128, Cow<'a, str>),
+    Request(u128, Cow<'a, str>),
+    Shard(u64, Cow<'a, ShardRecord>),
+    Times(u64, Cow<'a, [(i64, i64)]>),
+    File(Entry),
 }
 
 /// The contents of a manifest.
@@ -90,35 +101,27 @@ impl Manifest {
         if sum != check(text) {
             return None;
         }
-        match text.split_once(' ')? {
-            ("file", rest) => {
-                let entry = entry(rest)?;
-                self.entries.entry(entry.number).or_default().push(entry);
-            }
-            ("asked", rest) => {
-                let (key, frames) = rest.split_once(' ')?;
-                let (key, frames) = (hex128(key)?, frames.parse().ok()?);
+        if text == HEAD {
+            return Some(());
+        }
+        match serde_json::from_str(text).ok()? {
+            Line::File(entry) => self.entries.entry(entry.number).or_default().push(entry),
+            Line::Request(key, frames) => {
+                let frames = frames.parse().ok()?;
                 let known = self.frames.entry(key).or_default();
                 if !known.contains(&frames) {
                     known.push(frames);
                 }
             }
-            ("shard", rest) => {
-                let (hash, json) = rest.split_once(' ')?;
-                let shard = serde_json::from_str(json).ok().filter(ShardRecord::is_possible)?;
-                self.shards.insert(hex64(hash)?, shard);
+            Line::Shard(hash, shard) => {
+                self.shards.insert(hash, Some(shard.into_owned()).filter(ShardRecord::is_possible)?);
             }
-            ("times", rest) => {
-                let (hash, json) = rest.split_once(' ')?;
-                let times: Vec<(i64, i64)> = serde_json::from_str(json).ok()?;
-                self.shards.get_mut(&hex64(hash)?)?.video.as_mut()?.times.extend(times);
+            Line::Times(hash, times) => {
+                self.shards.get_mut(&hash)?.video.as_mut()?.times.extend(times.iter());
             }
-            ("made", rest) => {
-                let (key, text) = rest.split_once(' ')?;
-                self.settings.insert(hex128(key)?, text.to_owned());
+            Line::Settings(key, text) => {
+                self.settings.insert(key, text.into_owned());
             }
-            _ if text == HEAD => {}
-            _ => return None,
         }
         Some(())
     }
@@ -130,30 +133,6 @@ impl Manifest {
     }
 }
 
-fn entry(text: &str) -> Option<Entry> {
-    let mut words = text.split(' ');
-    let mut next = || words.next();
-    let entry = Entry {
-        number: next()?.parse().ok()?,
-        key: hex128(next()?)?,
-        source_hash: hex64(next()?)?,
-        size: next()?.parse().ok()?,
-        time: next()?.parse().ok()?,
-        hash: hex64(next()?)?,
-    };
-    words.next().is_none().then_some(entry)
-}
-
-fn hex128(text: &str) -> Option<u128> {
-    (text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit()))
-        .then(|| u128::from_str_radix(text, 16).ok())?
-}
-
-fn hex64(text: &str) -> Option<u64> {
-    (text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit()))
-        .then(|| u64::from_str_radix(text, 16).ok())?
-}
-
 fn check(text: &str) -> String {
     format!("{:08x}", xxh64(text.as_bytes()) as u32)
 }
@@ -163,31 +142,29 @@ pub(super) fn line(text: &str) -> String {
     format!("{text} ~{}\n", check(text))
 }
 
+impl Line<'_> {
+    fn text(&self) -> String {
+        // a line can always be serialised
+        line(&serde_json::to_string(self).unwrap_or_default())
+    }
+}
+
 impl Entry {
     pub(super) fn line(&self) -> String {
-        let Entry { number, key, source_hash, size, time, hash } = self;
-        line(&format!("file {number} {key:032x} {source_hash:016x} {size} {time} {hash:016x}"))
+        Line::File(*self).text()
     }
 }
 
 /// The lines with the data for joining a shard whose bytes have this checksum.
 pub(super) fn shard_lines(hash: u64, shard: &ShardRecord) -> String {
-    // a record can always be serialised
-    let mut lines = line(&format!("shard {hash:016x} {}", serde_json::to_string(shard).unwrap_or_default()));
-    for times in shard.video.iter().flat_map(|video| video.times.chunks(TIMES)) {
-        lines += &line(&format!("times {hash:016x} {}", serde_json::to_string(times).unwrap_or_default()));
-    }
-    lines
+    let times = shard.video.iter().flat_map(|video| video.times.chunks(TIMES));
+    let times = times.map(|times| Line::Times(hash, Cow::Borrowed(times)));
+    [Line::Shard(hash, Cow::Borrowed(shard))].into_iter().chain(times).map(|line| line.text()).collect()
 }
 
-/// The line with the settings of a key. `json` is one line.
-pub(super) fn settings_line(key: u128, json: &str) -> String {
-    line(&format!("made {key:032x} {json}"))
-}
-
-/// The line with the requested frames of a render.
-pub(super) fn frames_line(key: u128, frames: &str) -> String {
-    line(&format!("asked {key:032x} {frames}"))
+/// The lines with the settings of a key, as JSON, and the requested frames.
+pub(super) fn job_lines(key: u128, settings: &str, frames: &str) -> String {
+    Line::Settings(key, settings.into()).text() + &Line::Request(key, frames.into()).text()
 }
 
 #[cfg(test)]
@@ -220,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn notes_of_shards_are_read() {
+    fn records_of_shards_are_read() {
         let lines = shard_lines(7, &video());
         assert_eq!(lines.lines().count(), 3);
         // the same shard rendered again
@@ -250,8 +227,7 @@ mod tests {
 
     fn sample() -> String {
         line(HEAD)
-            + &settings_line(7 << 100, r#"{"recipe":"noise ~x"}"#)
-            + &frames_line(7 << 100, "-3-4")
+            + &job_lines(7 << 100, r#"{"recipe":"noise ~x"}"#, "-3-4")
             + &entry(-3).line()
             + &entry(4).line()
     }
@@ -265,6 +241,13 @@ mod tests {
         assert_eq!(read.entries[&-3], [entry(-3)]);
         assert_eq!(read.find(4, 10, -5), Some(&entry(4)));
         assert_eq!((read.find(4, 11, -5), read.find(5, 10, -5)), (None, None));
+    }
+
+    #[test]
+    fn checksums_are_xxh64_with_seed_0() {
+        for (text, sum) in [("", 0xef46_db37_51d8_e999), ("abc", 0x44bc_2cf5_ad77_0999)] {
+            assert_eq!(xxh64(text.as_bytes()), sum, "{text}");
+        }
     }
 
     #[test]

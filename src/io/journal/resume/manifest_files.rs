@@ -4,16 +4,17 @@
 //! locked; the system releases the lock when the program ends. So no two programs on any machines append to the same
 //! file, which network file systems do not support well. Readers read all manifests.
 
-use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, frames_line, line, settings_line, shard_lines};
+use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, job_lines, line, shard_lines};
 use super::source_ids::{SourceIds, changed};
 use super::{JobSettings, Wanted, xxh64};
 use crate::disk::{folder_of, lines};
 use crate::journal::shard::{Shard, ShardRecord};
+use grainfield_filters::host::lock;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// The largest number of manifests of one output.
 const MAX_MANIFESTS: u32 = 100_000;
@@ -140,16 +141,12 @@ impl ManifestFiles {
         self.names.read()
     }
 
-    fn own(&self) -> MutexGuard<'_, Option<File>> {
-        self.own.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Locks a manifest, if none is locked yet.
     ///
     /// # Errors
     /// `ResourceBusy` if another program uses the folder of segments, else as [`read`](ManifestFiles::read).
     pub fn acquire(&self) -> io::Result<()> {
-        self.opened(&mut self.own()).map(drop)
+        self.opened(&mut lock(&self.own)).map(drop)
     }
 
     /// The entry of a finished file, which has no final name yet and will not be changed any more. The number is that
@@ -175,7 +172,7 @@ impl ManifestFiles {
     /// # Errors
     /// As [`acquire`](ManifestFiles::acquire).
     pub fn record(&self, entry: &Entry, shard: Option<&ShardRecord>) -> io::Result<()> {
-        let mut own = self.own();
+        let mut own = lock(&self.own);
         let own = self.opened(&mut own)?;
         let text = shard.map_or(String::new(), |shard| shard_lines(entry.hash, shard)) + &entry.line();
         own.write_all(text.as_bytes())
@@ -213,8 +210,7 @@ impl ManifestFiles {
                 file.set_len(0)?;
                 start = line(HEAD);
             }
-            start += &settings_line(self.settings.key(), self.settings.json());
-            start += &frames_line(self.settings.key(), &self.frames);
+            start += &job_lines(self.settings.key(), self.settings.json(), &self.frames);
             lines::append(&mut file, start.as_bytes())?;
             return Ok(file);
         }
@@ -226,7 +222,7 @@ impl ManifestFiles {
     /// # Errors
     /// Those of the system.
     pub fn sync(&self) -> io::Result<()> {
-        self.own().as_ref().map_or(Ok(()), File::sync_data)
+        lock(&self.own).as_ref().map_or(Ok(()), File::sync_data)
     }
 }
 
@@ -310,7 +306,7 @@ mod tests {
     #[test]
     fn other_versions_are_refused() {
         for text in
-            [&line("grainfield manifest 2"), "{\"grainfield_shard\":1,\"index\":1}", "grainfield manifest 12"]
+            [&line("grainfield manifest 1"), "{\"grainfield_shard\":1,\"index\":1}", "grainfield manifest 12"]
         {
             let folder = tempfile::tempdir().unwrap();
             let manifest_files = manifest_files(folder.path(), "1");

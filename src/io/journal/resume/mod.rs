@@ -8,15 +8,15 @@ mod job_settings;
 pub mod manifest;
 mod manifest_files;
 mod source_ids;
-mod xxh64;
 
 pub use job_settings::{JobSettings, difference, format_text};
 pub use manifest::{Entry, Manifest};
 pub use manifest_files::{ManifestFiles, ManifestNames};
 pub use source_ids::{FrameFiles, SourceIds, changed, file_id};
-pub use xxh64::{Xxh64, xxh64};
+pub use twox_hash::XxHash64;
 
 use std::fs::File;
+use std::hash::Hasher;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -164,18 +164,23 @@ pub fn state(
     Ok(State::Complete)
 }
 
+/// The checksum in manifests and segments: XXH64 with seed 0. It protects against damage, not against an adversary.
+pub fn xxh64(bytes: &[u8]) -> u64 {
+    XxHash64::oneshot(0, bytes)
+}
+
 /// The checksum of a file's bytes.
 ///
 /// # Errors
 /// If the file cannot be read.
 pub fn checksum(path: &Path) -> io::Result<u64> {
     let mut file = File::open(path)?;
-    let mut hasher = Xxh64::default();
+    let mut hasher = XxHash64::default();
     let mut bytes = vec![0; 1 << 18];
     loop {
         match file.read(&mut bytes) {
             Ok(0) => return Ok(hasher.finish()),
-            Ok(n) => hasher.update(&bytes[..n]),
+            Ok(n) => hasher.write(&bytes[..n]),
             Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
             Err(e) => return Err(e),
         }

@@ -1,9 +1,10 @@
 //! The source file of each frame, and its identity: name, size and time of change.
 
-use super::Xxh64;
+use super::XxHash64;
 use crate::disk::FileRef;
 use std::ffi::OsStr;
 use std::fs::Metadata;
+use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -50,8 +51,8 @@ impl SourceIds {
             [one] => known(one).map_or(SourceIds::Unknown, SourceIds::One),
             // the parts of a playlist
             all => {
-                let mut sum = Xxh64::default();
-                all.iter().for_each(|place| sum.update(&known(place).unwrap_or(0).to_le_bytes()));
+                let mut sum = XxHash64::default();
+                all.iter().for_each(|place| sum.write(&known(place).unwrap_or(0).to_le_bytes()));
                 SourceIds::One(sum.finish().max(2))
             }
         }
@@ -77,10 +78,10 @@ impl SourceIds {
 
 /// The identity of a file: name (without its folder, which may differ on another machine), size and time of change.
 pub fn file_id(path: &Path, meta: &Metadata) -> u64 {
-    let mut sum = Xxh64::default();
-    sum.update(path.file_name().unwrap_or_default().as_encoded_bytes());
-    sum.update(&meta.len().to_le_bytes());
-    sum.update(&changed(meta).to_le_bytes());
+    let mut sum = XxHash64::default();
+    sum.write(path.file_name().unwrap_or_default().as_encoded_bytes());
+    sum.write(&meta.len().to_le_bytes());
+    sum.write(&changed(meta).to_le_bytes());
     // 0 and 1 have special meanings
     sum.finish().max(2)
 }

@@ -1,14 +1,15 @@
 //! The file of a segment: the packets of one encoder, unchanged.
 //!
 //! ```text
-//! "GFSEGM2\n"
+//! "GFSEGM3\n"
 //! tick                     seconds, numerator and denominator: i32
 //! length, extra            the encoder's header of the stream
 //! side data                of the stream
-//! 1, packet                repeated
-//! 0, packets, pictures
+//! packet                   repeated
+//! pts, duration            of each packet: i64
+//! packets, pictures        their numbers
 //!
-//! packet    = pts, dts, duration: i64, flags: u32, length, bytes, side data
+//! packet    = flags: u32, length, bytes, side data
 //! side data = count: u32, then each: kind: u32, length, bytes
 //! ```
 //!
@@ -16,14 +17,15 @@
 //! the file before memory is allocated. The settings of a segment, and the checksum of its bytes, are in the folder's
 //! [manifest](crate::journal::resume::manifest).
 
-use crate::journal::resume::Xxh64;
+use crate::journal::resume::XxHash64;
 use std::fs::File;
+use std::hash::Hasher;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
-const MAGIC: &[u8; 8] = b"GFSEGM2\n";
-/// Bytes at the end: `0`, number of packets, number of pictures.
-const TAIL: u64 = 17;
+const MAGIC: &[u8; 8] = b"GFSEGM3\n";
+/// Bytes of two numbers: the time of a packet, and the end of the file.
+const PAIR: u64 = 16;
 /// The largest size in bytes of a packet, of the stream's header, and of a piece of side data.
 const MAX_PIECE: u32 = 1 << 30;
 /// The largest number of pieces of side data.
@@ -48,8 +50,6 @@ pub struct Stream {
 pub struct Packet {
     /// Presentation time in ticks.
     pub pts: i64,
-    /// Decoding time in ticks.
-    pub dts: i64,
     /// Duration in ticks.
     pub duration: i64,
     /// The encoder's flags.
@@ -75,8 +75,8 @@ pub enum SegmentError {
 #[derive(Debug)]
 pub struct Writer<W> {
     out: W,
-    sum: Xxh64,
-    packets: u64,
+    sum: XxHash64,
+    times: Vec<(i64, i64)>,
     /// Number of pictures written.
     pub pictures: u64,
 }
@@ -92,7 +92,7 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The segment cannot be written.
     pub fn new(out: W, stream: &Stream) -> io::Result<Writer<W>> {
-        let mut writer = Writer { out, sum: Xxh64::default(), packets: 0, pictures: 0 };
+        let mut writer = Writer { out, sum: XxHash64::default(), times: Vec::new(), pictures: 0 };
         writer.put(MAGIC)?;
         for n in [stream.tick.0, stream.tick.1] {
             writer.put(&n.to_le_bytes())?;
@@ -103,7 +103,7 @@ impl<W: Write> Writer<W> {
     }
 
     fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.sum.update(bytes);
+        self.sum.write(bytes);
         self.out.write_all(bytes)
     }
 
@@ -127,15 +127,10 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The segment cannot be written.
     pub fn packet(&mut self, packet: &Packet) -> io::Result<()> {
-        self.put(&[1])?;
-        for t in [packet.pts, packet.dts, packet.duration] {
-            self.put(&t.to_le_bytes())?;
-        }
         self.put(&packet.flags.to_le_bytes())?;
         self.piece(&packet.data)?;
-        self.side(&packet.side)?;
-        self.packets += 1;
-        Ok(())
+        self.times.push((packet.pts, packet.duration));
+        self.side(&packet.side)
     }
 
     /// Writes the end; returns the underlying writer, and the checksum of all bytes.
@@ -143,9 +138,10 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The segment cannot be written.
     pub fn finish(mut self) -> io::Result<(W, u64)> {
-        self.put(&[0])?;
-        for n in [self.packets, self.pictures] {
-            self.put(&n.to_le_bytes())?;
+        let numbers = (self.times.len() as i64, self.pictures as i64);
+        for (a, b) in std::mem::take(&mut self.times).into_iter().chain([numbers]) {
+            self.put(&a.to_le_bytes())?;
+            self.put(&b.to_le_bytes())?;
         }
         self.out.flush()?;
         Ok((self.out, self.sum.finish()))
@@ -156,19 +152,58 @@ impl<W: Write> Writer<W> {
 #[derive(Debug)]
 pub struct Reader<R> {
     from: R,
-    /// Number of bytes left.
+    /// Number of bytes of packets that are left.
     left: u64,
-    sum: Xxh64,
+    sum: XxHash64,
     /// Properties of the stream.
     pub stream: Stream,
-    packets: u64,
-    ended: bool,
+    end: End,
+    packets: usize,
+}
+
+/// The end of a segment.
+#[derive(Debug)]
+pub struct End {
+    /// The presentation time and duration of each packet.
+    pub times: Vec<(i64, i64)>,
+    /// The number of pictures.
+    pub pictures: u64,
+    bytes: Vec<u8>,
+}
+
+impl End {
+    /// Reads the end of a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is not a complete segment.
+    pub fn open(path: &Path) -> Result<End, SegmentError> {
+        End::read(&mut File::open(path)?).map(|(end, _)| end)
+    }
+
+    /// The end, and its position.
+    fn read(from: &mut (impl Read + Seek)) -> Result<(End, u64), SegmentError> {
+        let missing = || SegmentError::Bad("its end is missing");
+        let len = from.seek(SeekFrom::End(0))?;
+        from.seek(SeekFrom::Start(len.checked_sub(PAIR).ok_or_else(missing)?))?;
+        let mut packets = [0; 8];
+        from.read_exact(&mut packets)?;
+        let size = u64::from_le_bytes(packets).checked_add(1).and_then(|n| n.checked_mul(PAIR));
+        let start = size.and_then(|size| len.checked_sub(size)).ok_or_else(missing)?;
+        let mut bytes = Vec::new();
+        from.seek(SeekFrom::Start(start))?;
+        from.take(len - start).read_to_end(&mut bytes)?;
+        let numbers: Vec<i64> = bytes.as_chunks().0.iter().map(|n| i64::from_le_bytes(*n)).collect();
+        let mut times: Vec<_> =
+            numbers.as_chunks().0.iter().map(|&[pts, duration]| (pts, duration)).collect();
+        let (_, pictures) = times.pop().ok_or_else(missing)?;
+        Ok((End { times, pictures: pictures as u64, bytes }, start))
+    }
 }
 
 struct Raw<'a, R> {
     from: &'a mut R,
     left: &'a mut u64,
-    sum: &'a mut Xxh64,
+    sum: &'a mut XxHash64,
 }
 
 impl<R: Read> Raw<'_, R> {
@@ -185,7 +220,7 @@ impl<R: Read> Raw<'_, R> {
             io::ErrorKind::UnexpectedEof => SegmentError::Bad("it ends too early"),
             _ => e.into(),
         })?;
-        self.sum.update(bytes);
+        self.sum.write(bytes);
         Ok(())
     }
 
@@ -195,10 +230,6 @@ impl<R: Read> Raw<'_, R> {
 
     fn i32(&mut self) -> Result<i32, SegmentError> {
         self.bytes().map(i32::from_le_bytes)
-    }
-
-    fn i64(&mut self) -> Result<i64, SegmentError> {
-        self.bytes().map(i64::from_le_bytes)
     }
 
     fn piece(&mut self, most: u32) -> Result<Vec<u8>, SegmentError> {
@@ -226,20 +257,19 @@ impl Reader<BufReader<File>> {
     /// # Errors
     /// The file cannot be read, or is not a segment of this version.
     pub fn open(path: &Path) -> Result<Self, SegmentError> {
-        let file = File::open(path)?;
-        let len = file.metadata()?.len();
-        Reader::new(BufReader::with_capacity(1 << 18, file), len)
+        Reader::new(BufReader::with_capacity(1 << 18, File::open(path)?))
     }
 }
 
-impl<R: Read> Reader<R> {
-    /// Reads the head of a segment with this number of bytes.
+impl<R: Read + Seek> Reader<R> {
+    /// Reads the end and the head of a segment.
     ///
     /// # Errors
     /// The bytes cannot be read, or are not a segment of this version.
-    pub fn new(mut from: R, len: u64) -> Result<Reader<R>, SegmentError> {
-        let mut left = len.checked_sub(TAIL).ok_or(SegmentError::Bad("it is too short"))?;
-        let mut sum = Xxh64::default();
+    pub fn new(mut from: R) -> Result<Reader<R>, SegmentError> {
+        let (end, mut left) = End::read(&mut from)?;
+        from.rewind()?;
+        let mut sum = XxHash64::default();
         let mut raw = Raw { from: &mut from, left: &mut left, sum: &mut sum };
         if raw.bytes::<8>()? != *MAGIC {
             return Err(SegmentError::Bad("it does not start with a segment's header"));
@@ -249,7 +279,7 @@ impl<R: Read> Reader<R> {
             return Err(SegmentError::Bad("its time base is zero"));
         }
         let stream = Stream { tick, extra: raw.piece(MAX_PIECE)?, side: raw.side()? };
-        Ok(Reader { from, left, sum, stream, packets: 0, ended: false })
+        Ok(Reader { from, left, sum, stream, end, packets: 0 })
     }
 
     /// The next packet; `None` at the end.
@@ -257,105 +287,22 @@ impl<R: Read> Reader<R> {
     /// # Errors
     /// The segment cannot be read, or is damaged.
     pub fn next_packet(&mut self) -> Result<Option<Packet>, SegmentError> {
-        if self.ended {
-            return Ok(None);
-        }
-        if self.left == 0 {
-            return self.end().map(|()| None);
-        }
-        let mut raw = Raw { from: &mut self.from, left: &mut self.left, sum: &mut self.sum };
-        if raw.bytes::<1>()? != [1] {
-            return Err(SegmentError::Bad("unexpected data between its packets"));
-        }
-        let packet = Packet {
-            pts: raw.i64()?,
-            dts: raw.i64()?,
-            duration: raw.i64()?,
-            flags: raw.u32()?,
-            data: raw.piece(MAX_PIECE)?,
-            side: raw.side()?,
+        let (pts, duration) = match (self.end.times.get(self.packets), self.left) {
+            (None, 0) => return Ok(None),
+            (Some(&time), 1..) => time,
+            _ => return Err(SegmentError::Bad("packets are missing")),
         };
+        let mut raw = Raw { from: &mut self.from, left: &mut self.left, sum: &mut self.sum };
+        let packet =
+            Packet { pts, duration, flags: raw.u32()?, data: raw.piece(MAX_PIECE)?, side: raw.side()? };
         self.packets += 1;
         Ok(Some(packet))
     }
 
-    fn end(&mut self) -> Result<(), SegmentError> {
-        let tail = tail(&mut self.from)?;
-        self.sum.update(&tail);
-        self.ended = true;
-        numbers(&tail, Some(self.packets)).map(drop)
-    }
-
     /// The checksum of all bytes, after all packets have been read.
-    pub fn checksum(&self) -> u64 {
+    pub fn checksum(mut self) -> u64 {
+        self.sum.write(&self.end.bytes);
         self.sum.finish()
-    }
-}
-
-fn tail(from: &mut impl Read) -> io::Result<[u8; TAIL as usize]> {
-    let mut tail = [0; TAIL as usize];
-    from.read_exact(&mut tail)?;
-    Ok(tail)
-}
-
-/// The number of pictures at the end of a segment, where the number of packets must match.
-fn numbers(tail: &[u8], packets: Option<u64>) -> Result<u64, SegmentError> {
-    let number = |at: usize| tail.get(at..at + 8)?.try_into().ok().map(u64::from_le_bytes);
-    match (tail.first(), number(1), number(9)) {
-        (Some(0), Some(told), Some(pictures)) if packets.is_none_or(|n| n == told) => Ok(pictures),
-        (Some(0), ..) => Err(SegmentError::Bad("packets are missing")),
-        _ => Err(SegmentError::Bad("its end is missing")),
-    }
-}
-
-/// The number of pictures of a segment, read from its end.
-///
-/// # Errors
-/// The file cannot be read, or is not a complete segment.
-pub fn pictures(path: &Path) -> Result<u64, SegmentError> {
-    let mut from = File::open(path)?;
-    from.seek(SeekFrom::End(-(TAIL as i64)))?;
-    numbers(&tail(&mut from)?, None)
-}
-
-/// The presentation time and duration of each packet of a segment, and the number of pictures. Reads only the headers
-/// of packets.
-///
-/// # Errors
-/// The file cannot be read, or is not a complete segment.
-pub fn times(path: &Path) -> Result<(Vec<(i64, i64)>, u64), SegmentError> {
-    let mut reader = Reader::open(path)?;
-    let mut times = Vec::new();
-    while reader.left > 0 {
-        times.push(reader.pass()?);
-    }
-    let pictures = numbers(&tail(&mut reader.from)?, Some(times.len() as u64))?;
-    Ok((times, pictures))
-}
-
-impl<R: Read + Seek> Reader<BufReader<R>> {
-    /// Skips the next packet.
-    fn pass(&mut self) -> Result<(i64, i64), SegmentError> {
-        let mut raw = Raw { from: &mut self.from, left: &mut self.left, sum: &mut self.sum };
-        if raw.bytes::<1>()? != [1] {
-            return Err(SegmentError::Bad("unexpected data between its packets"));
-        }
-        let (pts, _, duration, _) = (raw.i64()?, raw.i64()?, raw.i64()?, raw.u32()?);
-        raw.leap()?;
-        for _ in 0..raw.u32()? {
-            raw.u32()?;
-            raw.leap()?;
-        }
-        Ok((pts, duration))
-    }
-}
-
-impl<R: Read + Seek> Raw<'_, BufReader<R>> {
-    /// Skips a piece.
-    fn leap(&mut self) -> Result<(), SegmentError> {
-        let len = self.u32()?;
-        *self.left = self.left.checked_sub(len.into()).ok_or(SegmentError::Bad("impossible length"))?;
-        Ok(self.from.seek_relative(len.into())?)
     }
 }
 
@@ -367,7 +314,6 @@ mod tests {
         let stream = Stream { tick: (1001, 24000), extra: vec![1, 2, 3], side: vec![(7, vec![9; 40])] };
         let packet = |i: i64| Packet {
             pts: i,
-            dts: i - 2,
             duration: 1,
             flags: 1,
             data: vec![i as u8; 100],
@@ -382,7 +328,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> Result<(Vec<Packet>, u64), SegmentError> {
-        let mut reader = Reader::new(bytes, bytes.len() as u64)?;
+        let mut reader = Reader::new(io::Cursor::new(bytes))?;
         let mut packets = Vec::new();
         while let Some(packet) = reader.next_packet()? {
             packets.push(packet);
@@ -397,8 +343,8 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), &bytes).unwrap();
         assert_eq!(crate::journal::resume::checksum(file.path()).unwrap(), sum);
-        assert_eq!(pictures(file.path()).unwrap(), 3);
-        assert_eq!(times(file.path()).unwrap(), (vec![(0, 1), (1, 1), (2, 1)], 3));
+        let end = End::open(file.path()).unwrap();
+        assert_eq!((end.times, end.pictures), (vec![(0, 1), (1, 1), (2, 1)], 3));
     }
 
     #[test]

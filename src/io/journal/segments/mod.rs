@@ -118,7 +118,7 @@ impl SegmentGrid {
     /// The requested frames of a segment.
     fn requested_in(&self, cell: i64) -> FrameList {
         let (first, last) = cell_bounds(cell, self.frames, self.offset);
-        FrameList { within: self.requested.meet(first, last), ..self.requested.clone() }
+        FrameList { within: self.requested.bounds_within(first, last), ..self.requested.clone() }
     }
 
     /// The complete segments. A segment with other settings is an error, unless it may be replaced.
@@ -135,7 +135,7 @@ impl SegmentGrid {
             // a segment that lacks a frame because of an error is rendered again
             let full = |cell: &i64| {
                 let requested = self.requested_in(*cell).iter().count() as u64;
-                file::pictures(&self.path(*cell)).is_ok_and(|n| n == requested)
+                file::End::open(&self.path(*cell)).is_ok_and(|end| end.pictures == requested)
             };
             cells.retain(full);
         }

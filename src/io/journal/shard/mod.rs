@@ -72,7 +72,7 @@ pub struct Video {
 }
 
 impl ShardRecord {
-    /// Whether the note is valid.
+    /// Whether the record is valid.
     pub fn is_possible(&self) -> bool {
         let tick = self.video.as_ref().map_or((1, 1), |video| video.tick);
         Shard::new(self.index.into(), self.count).is_ok() && tick.0 > 0 && tick.1 > 0

@@ -8,9 +8,10 @@
 
 use crate::libav::picture;
 use ffmpeg_next::frame;
+use serde::{Deserialize, Serialize};
 
 /// A frame as decoded from the start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct FrameRecord {
     /// The index of the packet in which it was coded, in reading order.
     pub(crate) mark: u32,
@@ -32,7 +33,7 @@ impl FrameRecord {
 }
 
 /// A packet at which decoding may be able to begin.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct SeekPoint {
     pub(crate) rank: u32,
     pub(crate) size: u32,
@@ -41,11 +42,12 @@ pub(crate) struct SeekPoint {
     /// The timestamp to seek to; `AV_NOPTS_VALUE` if it has none.
     pub(crate) seek: i64,
     /// The number of failures since it was last used with success.
+    #[serde(skip)]
     pub(crate) failures: u8,
 }
 
 /// All frames, and the seek points.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct ExactIndex {
     pub(crate) frames: Vec<FrameRecord>,
     /// Ascending.

@@ -17,9 +17,10 @@ use super::raw::{self, Fields};
 use entry::Syntax;
 use ffmpeg_next::Packet;
 use ffmpeg_sys_next as sys;
+use serde::{Deserialize, Serialize};
 
 /// A point from which decoding gives the same as decoding from the start, from its own timestamp on.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) pts: i64,
     /// The timestamp to seek to: the smaller of the two timestamps.
@@ -31,7 +32,7 @@ pub(crate) struct Entry {
 }
 
 /// The index from the packets of a stream.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Index {
     /// Timestamps of the frames, ascending, indexed by frame number.
     pub(crate) frames: Vec<i64>,

@@ -28,7 +28,7 @@ use sys::AVPacketSideDataType::{
 };
 use sys::AVRational;
 
-/// A shard and its note.
+/// A shard and its record.
 #[derive(Clone, Debug)]
 pub struct Shard {
     /// The file.

@@ -36,7 +36,6 @@ pub(super) fn to_stored(packet: &Packet) -> file::Packet {
     let p = packet.av();
     file::Packet {
         pts: p.pts,
-        dts: p.dts,
         duration: p.duration,
         flags: p.flags as u32,
         data: packet.data().unwrap_or_default().to_vec(),

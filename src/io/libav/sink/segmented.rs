@@ -7,7 +7,7 @@ use super::setup::{Setup, prepare};
 use super::video_file::VideoFile;
 use crate::disk::{DiskError, Partial, PartialOutput};
 use crate::journal::CommitHook;
-use crate::journal::segments::file::{self, Reader, SegmentError, Stream, Writer};
+use crate::journal::segments::file::{End, Reader, SegmentError, Stream, Writer};
 use crate::journal::segments::timeline::timeline;
 use crate::journal::segments::{self, SegmentGrid};
 use crate::libav::raw::{Fields, extra, parameters_mut, set_extra};
@@ -17,11 +17,12 @@ use crate::media::{Encode, FrameStamp, Plain, Plan, Rescue, Sink, SinkError};
 use ffmpeg_next::Packet;
 use ffmpeg_sys_next::AVRational;
 use grainfield_filters::frame::Frame;
+use grainfield_filters::host::lock;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Segments being written, and the file in which they are joined.
 pub(super) struct Segmented {
@@ -46,16 +47,12 @@ struct Shared {
     progress: EncoderProgress,
 }
 
-impl Shared {
-    fn written(&self) -> MutexGuard<'_, Option<u64>> {
-        self.written.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Shared {}
 
 impl Rescue for Shared {
     /// Complete segments are kept for resuming.
     fn end(&self) -> Result<PartialOutput, SinkError> {
-        let frames = self.written().take();
+        let frames = lock(&self.written).take();
         // A second call finds `None`, and leaves what the first one kept.
         if frames.is_some_and(|frames| self.before + frames == 0) {
             segments::discard(&self.folder);
@@ -93,7 +90,7 @@ impl Segmented {
         grid.acquire(plan.overwrite).map_err(io)?;
         let mut before = 0;
         for cell in grid.existing().map_err(io)? {
-            before += file::pictures(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?;
+            before += End::open(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?.pictures;
         }
         let prepared = prepare(output, plan, Some(&grid.folder));
         let (mut setup, encoder, video_file) = prepared.inspect_err(|_| {
@@ -166,7 +163,7 @@ impl Segmented {
             manifest_files.sync()
         };
         recorded().map_err(|e| self.io(e))?;
-        let mut written = self.shared.written();
+        let mut written = lock(&self.shared.written);
         let count = written.as_mut().ok_or_else(|| self.io(ErrorKind::Interrupted.into()))?;
         partial.persist(true).map_err(|(_, e)| self.io(e))?;
         *count += pictures;
@@ -179,10 +176,9 @@ impl Segmented {
         let mut times = Vec::new();
         let mut found = 0;
         for &cell in &cells {
-            let (shown, pictures) =
-                file::times(&self.grid.path(cell)).map_err(|e| broken(&self.grid, cell, e))?;
-            times.extend(shown);
-            found += pictures;
+            let end = End::open(&self.grid.path(cell)).map_err(|e| broken(&self.grid, cell, e))?;
+            times.extend(end.times);
+            found += end.pictures;
         }
         if found != self.shared.before + written {
             let problem = "the segments changed while they were joined; does another process write to them?";
@@ -299,12 +295,12 @@ impl Sink for Segmented {
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         let (_log, mut all) = (self.setup.log.enter(), self);
         all.complete()?;
-        let written = all.shared.written().ok_or_else(|| all.io(ErrorKind::Interrupted.into()))?;
+        let written = lock(&all.shared.written).ok_or_else(|| all.io(ErrorKind::Interrupted.into()))?;
         let joined = all.join(written);
         if let (Ok(times), Some(mut hook)) = (&joined, all.commit_hook.take()) {
-            if let Some(note) = &mut hook.shard {
-                note.written = all.shared.before + written;
-                if let Some(video) = &mut note.video {
+            if let Some(record) = &mut hook.shard {
+                record.written = all.shared.before + written;
+                if let Some(video) = &mut record.video {
                     video.tick = (all.setup.base.num, all.setup.base.den);
                     video.times.clone_from(times);
                 }

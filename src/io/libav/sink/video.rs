@@ -11,9 +11,10 @@ use crate::libav::side_data::FrameSideData;
 use crate::media::{Encode, FrameStamp, Plain, Plan, Rescue, Sink, SinkError};
 use ffmpeg_next::Packet;
 use grainfield_filters::frame::Frame;
+use grainfield_filters::host::lock;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 /// A video file being written.
@@ -45,7 +46,7 @@ impl Shared {
         setup: &Setup,
         f: impl FnOnce(&mut VideoFile) -> Result<T, SinkError>,
     ) -> Result<T, SinkError> {
-        let mut file = self.video_file.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut file = lock(&self.video_file);
         let ended = || Err(av_fault(&setup.name, "it has been ended", AvError::EXIT));
         file.as_mut().map_or_else(ended, f)
     }
@@ -141,7 +142,7 @@ impl Video {
                 result = self.shared.with_file(&self.setup, |file| file.finish_copies(end));
             }
         }
-        let file = self.shared.video_file.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let file = lock(&self.shared.video_file).take();
         // always write the trailer: without it most files do not play
         Ok((file.ok_or_else(|| self.fault("it has been ended", AvError::EXIT))?, result))
     }

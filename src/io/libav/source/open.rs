@@ -209,7 +209,7 @@ impl Video {
     /// Takes the index from the cache, or makes it if that is cheap or `length` requires it. `average` is an
     /// alternative frame rate.
     fn find_frames(&mut self, length: Length, average: Option<Ratio>) -> Result<(), SourceError> {
-        if let Some(exact) = self.exact_index_cache().and_then(|cache| cache.take_exact()) {
+        if let Some(exact) = self.exact_index_cache().and_then(|cache| cache.take()) {
             self.index = IndexState::Exact(Box::new(exact));
             // The first picture was decoded without a mark.
             self.queue.clear();

@@ -32,9 +32,9 @@ impl Video {
     }
 
     /// The cache entry of the exact index. With FFmpeg's filters there is none, since it would describe their pictures.
-    pub(super) fn exact_index_cache(&self) -> Option<IndexCache> {
+    pub(super) fn exact_index_cache(&self) -> Option<IndexCache<ExactIndex>> {
         let address = self.address.as_ref().filter(|_| !self.reader.has_filters())?;
-        IndexCache::new_exact(address, self.reader.demuxer.video())
+        IndexCache::new(address, self.reader.demuxer.video())
     }
 
     /// Decodes everything to find the frames, if they do not follow from the packets. The reading position is
@@ -54,7 +54,7 @@ impl Video {
                     exact.frames.len()
                 ));
                 if let Some(index_cache) = self.exact_index_cache() {
-                    index_cache.put_exact(&exact);
+                    index_cache.put(&exact);
                 }
                 IndexState::Exact(Box::new(exact))
             }

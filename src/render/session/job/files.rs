@@ -1,18 +1,20 @@
 //! Files that settings name, read before the first frame: images, effect files, and frames of the source.
 
 use super::{JobError, NoFrame, Request, RequestError, SourceFrameError, external_files};
+use crate::assets::{load_effect, load_grain_table, load_lut, load_plate, load_tracks};
 use grainfield_filters::chain::{Step, still};
 use grainfield_filters::frame::Frame;
-use grainfield_filters::recipe::Recipe;
-use grainfield_filters::settings::{Kind, Setting, Value};
+use grainfield_filters::recipe::{Recipe, effect};
+use grainfield_filters::settings::{FileAsset, FileKind, Kind, Setting, Value};
 use grainfield_io::disk::FileAccess;
 use grainfield_io::format::images;
 use grainfield_io::source::{Info, SourceError};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Returns an error for frames of the source if it can be read only once, before anything is read.
 pub(crate) fn check(request: &Request) -> Result<(), JobError> {
-    if !request.read().is_pipe() {
+    if !request.parse_input().is_pipe() {
         return Ok(());
     }
     for step in &request.recipe.steps {
@@ -29,8 +31,8 @@ impl Request {
     /// # Errors
     /// [`JobError`] if the name of the output is invalid.
     pub fn file_access(&self) -> Result<FileAccess, JobError> {
-        let mut access = self.written()?.writes(self.shard);
-        access.read_all("the input", self.read().reads());
+        let mut access = self.parse_output()?.writes(self.shard);
+        access.read_all("the input", self.parse_input().reads());
         access.extend(files_in_recipe(&self.recipe));
         self.lavfi.iter().for_each(|graph| access.extend(external_files::files_in_graph(graph)));
         access.extend(external_files::files_in_encoder_options(&self.encoding.options));
@@ -60,11 +62,7 @@ pub fn files_in_recipe(recipe: &Recipe) -> FileAccess {
         for (setting, value) in step.values.iter_given() {
             let (what, name) = match (&setting.kind, &value) {
                 (Kind::Image, Value::Image(picture)) => ("image", picture.name()),
-                (Kind::Effect, Value::File(file)) => ("effect", file.name()),
-                (Kind::GrainTable, Value::File(file)) => ("grain table", file.name()),
-                (Kind::GrainPlate, Value::File(file)) => ("grain plate", file.name()),
-                (Kind::TrackFile, Value::File(file)) => ("track file", file.name()),
-                (Kind::Lut, Value::File(file)) => ("look-up table", file.name()),
+                (Kind::File(kind), Value::File(file)) => (kind.name(), file.name()),
                 _ => continue,
             };
             access.read(format!("the {what} of '{}'", step.filter.name), name);
@@ -103,40 +101,38 @@ pub(crate) fn load<E: From<JobError>>(
 pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
         for (setting, value) in not_loaded(step, |kind| !matches!(kind, Kind::SourceFrame)) {
-            let read = match value {
-                Value::File(file) if setting.kind == Kind::GrainTable => {
-                    let (table, digest) = crate::assets::load_grain_table(Path::new(file.name()))?;
-                    Value::File(file.read(std::sync::Arc::new(table), digest))
-                }
-                Value::File(file) if setting.kind == Kind::GrainPlate => {
-                    let (plate, digest) = crate::assets::load_plate(Path::new(file.name()))?;
-                    Value::File(file.read(std::sync::Arc::new(plate), digest))
-                }
-                Value::File(file) if setting.kind == Kind::TrackFile => {
-                    let tracks = crate::assets::load_tracks(Path::new(file.name()))?;
-                    let digest = tracks.digest();
-                    Value::File(file.read(tracks, digest))
-                }
-                Value::File(file) if setting.kind == Kind::Lut => {
-                    let (lut, digest) = crate::assets::load_lut(Path::new(file.name()))?;
-                    Value::File(file.read(std::sync::Arc::new(lut), digest))
-                }
-                Value::File(file) => {
-                    let effect = crate::assets::load_effect(Path::new(file.name()))?;
-                    let digest = grainfield_filters::recipe::effect::digest(&effect);
-                    Value::File(file.read(effect, digest))
-                }
-                Value::Image(picture) => {
+            let read = match (setting.kind, value) {
+                (Kind::File(kind), Value::File(file)) => Value::File(load_file(kind, file)?),
+                (_, Value::Image(picture)) => {
                     let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
                     let frame = image(picture.name(), name)?;
                     Value::Image(picture.read(frame))
                 }
-                other => other,
+                (_, other) => other,
             };
             set_value(step, setting, read)?;
         }
     }
     Ok(())
+}
+
+fn load_file(kind: FileKind, file: FileAsset) -> Result<FileAsset, JobError> {
+    let path = Path::new(file.name());
+    Ok(match kind {
+        FileKind::GrainTable => load_grain_table(path).map(|(table, sum)| file.read(Arc::new(table), sum))?,
+        FileKind::GrainPlate => load_plate(path).map(|(plate, sum)| file.read(Arc::new(plate), sum))?,
+        FileKind::Lut => load_lut(path).map(|(lut, sum)| file.read(Arc::new(lut), sum))?,
+        FileKind::TrackFile => {
+            let tracks = load_tracks(path)?;
+            let digest = tracks.digest();
+            file.read(tracks, digest)
+        }
+        FileKind::Effect => {
+            let effect = load_effect(path)?;
+            let digest = effect::digest(&effect);
+            file.read(effect, digest)
+        }
+    })
 }
 
 /// The names in settings of these kinds that have not been read yet.

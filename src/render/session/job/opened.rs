@@ -32,7 +32,7 @@ impl Opened {
         cache: Option<Arc<Cache>>,
         ends: &mut dyn Endpoints,
     ) -> Result<Opened, JobError> {
-        let (input, output) = (request.read(), request.written()?);
+        let (input, output) = (request.parse_input(), request.parse_output()?);
         let options = request.source_options(cache);
         let mut source = input.open(&options)?;
         let mut numbers =

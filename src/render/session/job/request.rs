@@ -103,12 +103,12 @@ impl<I: AsRef<OsStr>> From<I> for Request {
 
 impl Request {
     /// The parsed input.
-    pub(crate) fn read(&self) -> Input {
+    pub(crate) fn parse_input(&self) -> Input {
         Input::parse(&self.input, self.formats)
     }
 
     /// The parsed output.
-    pub(crate) fn written(&self) -> Result<Output, SinkError> {
+    pub(crate) fn parse_output(&self) -> Result<Output, SinkError> {
         Output::parse(&self.output, self.formats)
     }
 

@@ -7,7 +7,7 @@ use crate::pipeline::FrameList;
 use grainfield_filters::frame::Ranges;
 use grainfield_io::format::images::pattern::Pattern;
 use grainfield_io::journal::resume::{
-    self, JobSettings, ManifestFiles, ManifestNames, Resume, STREAM_VERSION, SourceIds, Xxh64,
+    self, JobSettings, ManifestFiles, ManifestNames, Resume, STREAM_VERSION, SourceIds, XxHash64,
 };
 use grainfield_io::journal::segments::{self, SegmentGrid};
 use grainfield_io::journal::shard::{self, Kind, ShardRecord};
@@ -15,6 +15,7 @@ use grainfield_io::journal::{CommitHook, JournalConfig};
 use grainfield_io::sink::Files;
 use grainfield_io::source;
 use std::collections::BTreeMap;
+use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -353,8 +354,8 @@ fn source_hash(source_ids: &SourceIds, all: &Ranges) -> u64 {
         SourceIds::One(known) => *known,
         SourceIds::Each(..) if all.is_unbounded() => 0,
         SourceIds::Each(..) => {
-            let mut sum = Xxh64::default();
-            all.iter().for_each(|n| sum.update(&source_ids.get(n).to_le_bytes()));
+            let mut sum = XxHash64::default();
+            all.iter().for_each(|n| sum.write(&source_ids.get(n).to_le_bytes()));
             sum.finish().max(2)
         }
     }

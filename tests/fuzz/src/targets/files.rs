@@ -53,12 +53,12 @@ pub const MANIFEST: Target = Target {
     name: "manifest",
     run: manifest,
     words: &[
-        "made ",
-        "asked ",
-        "file ",
-        "shard ",
-        "times ",
-        "0123456789abcdef ",
+        "{\"settings\":[",
+        "{\"request\":[",
+        "{\"file\":{",
+        "{\"shard\":[",
+        "{\"times\":[",
+        "7,",
         "[[",
         "]",
         "null",
@@ -72,12 +72,11 @@ pub const MANIFEST: Target = Target {
         "ffffffff",
     ],
     seeds: &[
-        "grainfield manifest 1\nmade 0123456789abcdef0123456789abcdef {\"recipe\":\"noise\"}\n\
-         asked 0123456789abcdef0123456789abcdef 1-10x2,12-\n\
-         file 1001 0123456789abcdef0123456789abcdef 0123456789abcdef 12 5 0123456789abcdef\n",
-        "shard 0123456789abcdef {\"index\":1,\"count\":2,\"kind\":\"video\",\"input\":\"a\",\"wanted\":5,\"written\":5,\
+        "grainfield manifest 2\n{\"settings\":[7,\"{\\\"recipe\\\":\\\"noise\\\"}\"]}\n{\"request\":[7,\"1-10x2,12-\"]}\n\
+         {\"file\":{\"number\":1001,\"key\":7,\"source_hash\":3,\"size\":12,\"time\":5,\"hash\":9}}\n",
+        "{\"shard\":[7,{\"index\":1,\"count\":2,\"kind\":\"video\",\"input\":\"a\",\"wanted\":5,\"written\":5,\
          \"video\":{\"tick\":[1,24],\"ends\":{\"first\":true,\"last\":false},\"audio\":\"copy\",\"subs\":\"auto\",\"no_chapters\":false,\
-         \"allow_protocol\":[]}}\ntimes 0123456789abcdef [[0,1],[2,1]]\n",
+         \"allow_protocol\":[]}}]}\n{\"times\":[7,[[0,1],[2,1]]]}\n",
     ],
 };
 

@@ -242,7 +242,7 @@ fn pictures_keep_to_their_memory() {
         let state: Vec<Agent> = flock.rules.start(flock.moment(0).home);
         let view = flock.view(&now.look);
         let (pictures, which) = flock.pictures(&view, &state, &CurrentThread);
-        let (backwards, same) = flock.pictures(&view, &state, &Backwards);
+        let (backwards, same) = flock.pictures(&view, &state, &Backwards(3));
         assert!(which == same && pictures.len() == backwards.len());
         assert!(!pictures.is_empty(), "{agents} {size} {}", flock.full);
         let bytes: usize = pictures.iter().map(Picture::bytes).sum();

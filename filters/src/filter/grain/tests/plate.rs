@@ -3,16 +3,16 @@
 use super::*;
 use crate::filter::testing::{FORMATS, format as named};
 use crate::noise::seed::key_of_frame;
-use crate::plate::{Cutter, PlateError};
+use crate::plate::{PlateBuilder, PlateError};
 use crate::settings::FileAsset;
 use core::f64::consts::FRAC_PI_2;
 
 /// A plate of random numbers in tiles of `side`.
 fn plate(name: &str, side: u32, tiles: u32) -> Arc<Plate> {
     let format = named(name, side, side * tiles);
-    let mut cutter = Cutter::new(&format).unwrap();
-    cutter.add(&picture(format)).unwrap();
-    Arc::new(cutter.finish().unwrap())
+    let mut builder = PlateBuilder::new(&format).unwrap();
+    builder.add(&picture(format)).unwrap();
+    Arc::new(builder.finish().unwrap())
 }
 
 fn with(plate: &Arc<Plate>, given: &str) -> Values {
@@ -188,19 +188,19 @@ fn seams_do_not_show_in_the_variance() {
 #[test]
 fn what_is_no_grain_is_refused() {
     let small = named("gray", 200, 31);
-    assert_eq!(Cutter::new(&small).unwrap_err(), PlateError::Small { size: (200, 31) });
+    assert_eq!(PlateBuilder::new(&small).unwrap_err(), PlateError::Small { size: (200, 31) });
     let flat = named("yuv420p", 64, 64);
-    let mut cutter = Cutter::new(&flat).unwrap();
-    cutter.add(&Frame::new(flat)).unwrap();
-    assert_eq!(cutter.finish().unwrap_err(), PlateError::Flat);
-    assert_eq!(Cutter::new(&flat).unwrap().finish().unwrap_err(), PlateError::None);
+    let mut builder = PlateBuilder::new(&flat).unwrap();
+    builder.add(&Frame::new(flat)).unwrap();
+    assert_eq!(builder.finish().unwrap_err(), PlateError::Flat);
+    assert_eq!(PlateBuilder::new(&flat).unwrap().finish().unwrap_err(), PlateError::None);
     let float = named("grayf32", 64, 64);
-    let (mut huge, mut cutter) = (Frame::new(float), Cutter::new(&float).unwrap());
-    assert_eq!(cutter.add(&picture(float)), Err(PlateError::NotFinite { picture: 0 }));
+    let (mut huge, mut builder) = (Frame::new(float), PlateBuilder::new(&float).unwrap());
+    assert_eq!(builder.add(&picture(float)), Err(PlateError::NotFinite { picture: 0 }));
     huge.row_mut::<f32>(0, 3)[5] = f32::MAX;
-    let mut cutter = Cutter::new(&float).unwrap();
-    cutter.add(&huge).unwrap();
-    let _ = cutter.finish();
+    let mut builder = PlateBuilder::new(&float).unwrap();
+    builder.add(&huge).unwrap();
+    let _ = builder.finish();
 
     let unread = values("plate=grain.y4m");
     let format = named("gray", 64, 64);
@@ -224,9 +224,9 @@ fn the_mean_and_the_strength_of_the_file_do_not_matter() {
                 Depth::Float => frame.row_mut::<f32>(0, y)[x] = v as f32,
             }
         }
-        let mut cutter = Cutter::new(&format).unwrap();
-        cutter.add(&frame).unwrap();
-        cutter.finish().unwrap().samples(0).to_vec()
+        let mut builder = PlateBuilder::new(&format).unwrap();
+        builder.add(&frame).unwrap();
+        builder.finish().unwrap().samples(0).to_vec()
     };
     let want = made("gray", &|v| 60.0 + v as f64);
     assert_eq!(made("gray16", &|v| 5000.0 + 300.0 * v as f64), want);

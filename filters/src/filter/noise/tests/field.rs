@@ -152,9 +152,9 @@ fn reference(given: &Values, format: &Format, p: usize, frame: i64, law: Distrib
     (0..h).map(|y| (0..w).map(|x| value(x, y)).collect()).collect()
 }
 
-fn codes(format: &Format, strength: f64) -> Scale {
+fn codes(format: &Format, strength: f64) -> NoiseGain {
     let Depth::Bits(bits) = format.depth else { panic!("float") };
-    Scale::of_factor(rounded_sd(strength * f64::from(1u32 << (bits - 8))) / 4096.0)
+    NoiseGain::of_factor(rounded_sd(strength * f64::from(1u32 << (bits - 8))) / 4096.0)
 }
 
 #[test]

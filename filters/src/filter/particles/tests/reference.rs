@@ -316,7 +316,7 @@ fn lanes_are_one_by_one() {
                     let scene = Scene {
                         overlay: &overlay,
                         tall: 180.0,
-                        phases: vec![renderer.bound.phases(&now); index + 1],
+                        phases: vec![renderer.bound.phases(now.flick); index + 1],
                         views: vec![renderer.view(&now, 180.0); index + 1],
                     };
                     let mut pool = renderer.pool().unwrap();
