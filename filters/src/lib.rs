@@ -53,5 +53,5 @@ pub mod zorder;
 #[cfg(test)]
 pub(crate) fn fixed(seed: u64) -> proptest::test_runner::Config {
     let rng_seed = proptest::test_runner::RngSeed::Fixed(seed);
-    proptest::test_runner::Config { rng_seed, failure_persistence: None, ..Default::default() }
+    proptest::test_runner::Config { rng_seed, failure_persistence: None, cases: 64, ..Default::default() }
 }

@@ -52,7 +52,7 @@ fn keys(samples: &[Sample], shape: FitShape, bound: f64) -> usize {
 
 #[test]
 fn wider_bounds_need_fewer_keys() {
-    for (name, track) in ["walk", "noise", "camera"].iter().zip(tracks(600, 5)) {
+    for (name, track) in ["walk", "noise", "camera"].iter().zip(tracks(400, 5)) {
         let samples = frames(&track);
         for shape in FitShape::ALL {
             let counts = [0.02, 0.2, 2.0, 20.0].map(|b| keys(&samples, shape, b));

@@ -73,7 +73,7 @@ fn mean(frame: &Frame) -> f64 {
 #[test]
 fn a_frame_does_not_depend_on_how_it_was_reached() {
     let format = Format::from_name("yuva420p", 160, 90).unwrap();
-    let numbers = [0, 1, 2, 40, 39, 3, -5, 10_000_000];
+    let numbers = [0, 1, 40, 39, -5, 10_000_000];
     for name in names() {
         let filter = bind(name, &format, Level::best());
         let want: Vec<Frame> = numbers.iter().map(|n| frame(&format, &*filter, *n)).collect();
@@ -86,7 +86,7 @@ fn a_frame_does_not_depend_on_how_it_was_reached() {
         }
         for &level in Level::available() {
             let other = bind(name, &format, level);
-            assert!(frame(&format, &*other, 40) == want[3], "{name} {level}");
+            assert!(frame(&format, &*other, 40) == want[2], "{name} {level}");
         }
         assert!(want[0] != want[1], "{name} does not move");
     }
