@@ -234,8 +234,12 @@ impl Color {
             let width = self.format.plane_size(1).0;
             let [a, b, c] = [&mut a[..width], &mut b[..width], &mut c[..width]];
             let alpha = &mut alpha[..width];
+            // Contrast and saturation change each plane alone.
+            let mixes = over.is_some() || [1, 2].iter().any(|&p| by[p].single() != Some(p));
             for y in band.output.plane(1).rows() {
-                self.luma(a, y, band);
+                if rgb || mixes {
+                    self.luma(a, y, band);
+                }
                 b.copy_from_slice(band.output.plane(1).row(y));
                 c.copy_from_slice(band.output.plane(2).row(y));
                 if over.is_some() {

@@ -32,6 +32,11 @@ impl MatrixRow {
         MatrixRow { m: m.map(|v| fixed(v) as i32), offset: fixed(offset + 0.5), real, lo, hi, bits: fraction }
     }
 
+    /// The only plane that counts, if there is one.
+    pub fn single(&self) -> Option<usize> {
+        (0..3).find(|i| (0..3).all(|j| j == *i || self.m[j] == 0))
+    }
+
     /// One integer sample: the reference.
     pub fn of(&self, [a, b, c]: [u16; 3]) -> u16 {
         let term = |x: u16, i: usize| i64::from(x) * i64::from(self.m[i]);
@@ -59,11 +64,20 @@ fn u16_body(out: &mut [u16], [a, b, c]: [&[u16]; 3], by: &MatrixRow) {
     let [p, q, r] = by.m.map(i64::from);
     let offset = by.offset + (LIFT << WIDE);
     let (lo, hi) = (i32::from(by.lo), i32::from(by.hi));
-    for i in 0..n {
-        let sum = i64::from(a[i]) * p + i64::from(b[i]) * q + i64::from(c[i]) * r + offset;
+    let sample = |sum: i64| {
         // There is no arithmetic shift of 64 bits below AVX-512.
-        let whole = (sum as u64 >> WIDE) as i32 - LIFT as i32;
-        out[i] = whole.clamp(lo, hi) as u16;
+        let whole = ((sum + offset) as u64 >> WIDE) as i32 - LIFT as i32;
+        whole.clamp(lo, hi) as u16
+    };
+    if let Some(single) = by.single() {
+        let (row, weight) = ([a, b, c][single], i64::from(by.m[single]));
+        for i in 0..n {
+            out[i] = sample(i64::from(row[i]) * weight);
+        }
+        return;
+    }
+    for i in 0..n {
+        out[i] = sample(i64::from(a[i]) * p + i64::from(b[i]) * q + i64::from(c[i]) * r);
     }
 }
 
@@ -100,6 +114,8 @@ mod tests {
             ([0.3, 1.7, -0.9], 0.1),
             ([32.0, 32.0, 32.0], -1.0),
             ([-32.0, -32.0, -32.0], 2.0),
+            ([0.0, -1.3, 0.0], 1.1),
+            ([0.0, 0.0, 0.0], 0.5),
             ([4.5, -3.0, 0.001], 0.5),
         ] {
             for bits in [8u8, 10, 16] {
