@@ -50,23 +50,23 @@ impl Encoding {
         self.options.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 
-    /// The choices for the picture as options of the command line, without those left to the sink.
+    /// The choices for the picture by the names of the options, without those left to the sink.
     pub fn picture_text(&self) -> String {
         let mut parts = Vec::new();
         let mut add = |name: &str, value: Option<String>| {
             parts.extend(value.map(|value| format!("{name} {value}")));
         };
-        add("--codec", self.codec.clone());
-        self.options.iter().for_each(|(key, value)| add("--codec-opt", Some(format!("{key}={value}"))));
-        add("--crf", self.crf.map(|v| v.to_string()));
-        add("--preset", self.preset.clone());
-        add("--bitrate", self.bitrate.map(|v| v.to_string()));
+        add("codec", self.codec.clone());
+        self.options.iter().for_each(|(key, value)| add("codec-opt", Some(format!("{key}={value}"))));
+        add("crf", self.crf.map(|v| v.to_string()));
+        add("preset", self.preset.clone());
+        add("bitrate", self.bitrate.map(|v| v.to_string()));
         if self.lossless {
-            parts.push("--lossless".into());
+            parts.push("lossless".into());
         }
         parts.extend(self.film_grain.as_ref().map(|table| {
             let digest = Md5::digest(table.to_string());
-            format!("--film-grain-table with MD5 {:032x}", u128::from_be_bytes(digest.into()))
+            format!("film-grain-table with MD5 {:032x}", u128::from_be_bytes(digest.into()))
         }));
         if parts.is_empty() { "by default".into() } else { parts.join(" ") }
     }
@@ -119,8 +119,8 @@ mod tests {
             lossless: true,
             ..Encoding::default()
         };
-        let text = "--codec libx264 --codec-opt tune=grain --codec-opt g=9 --crf 20.5 --preset slow --bitrate 8000 \
-                    --lossless";
+        let text =
+            "codec libx264 codec-opt tune=grain codec-opt g=9 crf 20.5 preset slow bitrate 8000 lossless";
         assert_eq!(all.picture_text(), text);
     }
 }

@@ -167,7 +167,7 @@ impl Jobs {
             id: queue.id(job),
             name: job.name.clone(),
             input: job.input.to_string_lossy().into_owned(),
-            options: job.options.iter().map(|o| o.to_string_lossy().into_owned()).collect(),
+            options: job.options.iter().map(ToString::to_string).collect(),
             state: standing.state.name(),
             frames: standing.record.as_ref().map_or(0, |r| r.frames),
             reason: standing.reason,
@@ -465,7 +465,7 @@ mod tests {
         assert!(!running);
         assert_eq!(
             rows[1].options,
-            ["--crf=18", "--filters=noise=strength='0=0;9=\"1'", "--frames=0-9", "--preset=slow"]
+            ["crf=18", "filters=noise=strength='0=0;9=\"1'", "frames=0-9", "preset=slow"]
         );
         jobs.change("up", &rows[2].id).unwrap();
         assert_eq!(names(), ["o.y4m", "c.y4m", "b.y4m"]);

@@ -155,8 +155,8 @@ impl core::fmt::Debug for Jump32 {
 ///
 /// A generator whose states run through a cycle of 2^31 - 1 is moved by n steps exactly when it is moved by the
 /// residue, so positions are computed as exact integers and reduced once.
-#[inline(always)]
-pub const fn mod_m31(n: i128) -> u32 {
+#[cfg(test)]
+pub(super) const fn mod_m31(n: i128) -> u32 {
     n.rem_euclid(M31 as i128) as u32
 }
 

@@ -48,7 +48,9 @@
 //! and b words a pair in 2^31 / (a + b). In a frame of 1080p in 4:2:0 with one word per pixel, about three of the 2.3
 //! million pairs share a part of their words, at other columns. This, too, is invisible.
 
-use super::gf2::{Jump32, M31, Matrix32, mod_m31};
+#[cfg(test)]
+use super::gf2::mod_m31;
+use super::gf2::{Jump32, M31, Matrix32};
 use super::seed::{FrameKey, Layer, key_of_frame};
 use super::{CycleStart, Layout, Shape, ShapeError};
 use crate::simd::{Level, Vector, multiversion};
@@ -67,8 +69,9 @@ pub const fn step(x: u32) -> u32 {
 ///
 /// # Errors
 /// If the origin is a state that stays at zero.
+#[cfg(test)]
 #[allow(clippy::too_many_arguments)]
-pub fn word_at(
+pub(crate) fn word_at(
     shape: &Shape,
     origin: CycleStart,
     frame: i64,
@@ -208,6 +211,7 @@ fn words_before(shape: &Shape, plane: usize) -> u64 {
 }
 
 /// The exact position of lane 0 at the start of a row.
+#[cfg(test)]
 fn row_position(shape: &Shape, frame: i64, plane: usize, y: u32) -> i128 {
     match shape.layout {
         Layout::Keyed => key_of_frame(0, frame).row(plane as u32, y).into(),

@@ -12,7 +12,7 @@
 
 use super::distribution::h8_registers;
 use super::gf2::{Matrix64, Powers64};
-use super::seed::{FrameKey, GOLDEN, Layer, key, key_of_frame, mix64};
+use super::seed::{FrameKey, GOLDEN, Layer, key_of_frame, mix64};
 use crate::simd::{Level, Vector, multiversion};
 use std::sync::LazyLock;
 
@@ -207,8 +207,9 @@ impl Frame64 {
 }
 
 /// The word of a lane after `steps` steps of its row, in closed form: the reference. Slow: up to 64 matrix products.
-pub fn word_at(seed: u64, frame: i64, plane: usize, y: u32, lane: u32, steps: u64) -> u16 {
-    let w = Lanes::of_key(key(seed, frame, plane as u32, y)).w.map(|plane| plane[lane as usize]);
+#[cfg(test)]
+pub(crate) fn word_at(seed: u64, frame: i64, plane: usize, y: u32, lane: u32, steps: u64) -> u16 {
+    let w = Lanes::of_key(super::seed::key(seed, frame, plane as u32, y)).w.map(|plane| plane[lane as usize]);
     step(unpack(POWERS.jump(pack(w), steps))).1
 }
 

@@ -4,14 +4,14 @@ use super::super::args::{CommonArgs, EncodingArgs, FilterArgs, MachineArgs, Rend
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Args, FromArgMatches};
-use grainfield_render::batch::jobs::BatchJob;
+use grainfield_render::batch::jobs::{BatchJob, JobOption};
 use std::collections::BTreeSet;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
-/// Options of `render` that were typed with a pattern: words of a command line, by their long names, in the order
-/// of the help, so that the identity of a job does not depend on the spelling of its options.
+/// Options of `render` that were typed with a pattern, by their long names, in the order of the help, so that the
+/// identity of a job does not depend on the spelling of its options.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct Words(pub(super) Vec<OsString>);
+pub(in crate::cli) struct Words(pub(super) Vec<JobOption>);
 
 impl Words {
     /// The options that affect the contents of an output.
@@ -36,12 +36,8 @@ impl FromArgMatches for Words {
             let (Some(long), id) = (arg.get_long(), arg.get_id().as_str()) else { continue };
             let typed = matches.value_source(id) == Some(ValueSource::CommandLine);
             for value in matches.get_raw(id).filter(|_| typed).into_iter().flatten() {
-                let mut word = OsString::from(format!("--{long}"));
-                if arg.get_action().takes_values() {
-                    word.push("=");
-                    word.push(value);
-                }
-                words.push(word);
+                let value = arg.get_action().takes_values().then(|| value.to_owned());
+                words.push(JobOption { key: long.into(), value });
             }
         }
         Ok(Words(words))
@@ -66,7 +62,12 @@ impl Args for Words {
 /// A job as a command line of `render`.
 pub(super) fn render_args(job: &BatchJob, output: OsString) -> Result<Box<Render>, clap::Error> {
     let mut line: Vec<OsString> = vec!["render".into()];
-    line.extend(job.options.iter().cloned());
+    for JobOption { key, value } in &job.options {
+        let mut word = OsString::from(format!("--{key}"));
+        // as one argument, so that a value that begins with a minus sign is not parsed as an option
+        value.iter().for_each(|value| word.extend([OsStr::new("="), value]));
+        line.push(word);
+    }
     line.extend(["--".into(), job.input.clone(), output]);
     let command = Render::augment_args(clap::Command::new("render"));
     Ok(Box::new(Render::from_arg_matches(&command.try_get_matches_from(line)?)?))
@@ -97,7 +98,7 @@ pub(super) fn check_options(jobs: &[BatchJob], names: &[String]) -> Result<(), S
             };
             let named = |text: &str| text.split([' ', '=']).next().unwrap_or_default().to_owned();
             let option = text(ContextKind::InvalidArg).map(named).unwrap_or_default();
-            let place = job.options.iter().position(|o| o.to_str().is_some_and(|o| named(o) == option));
+            let place = job.options.iter().position(|o| o.key == option.trim_start_matches('-'));
             let line = place.and_then(|at| job.lines.get(at)).unwrap_or(&job.line);
             let problem = match (error.kind(), text(ContextKind::SuggestedArg)) {
                 (ErrorKind::UnknownArgument, suggested) => {

@@ -1,7 +1,7 @@
 //! The options, inputs and output of a finished job, by which a later run tells whether the output is still its result.
 //! As in manifests, files are compared by name, size and time of change; their contents are not read.
 
-use super::jobs::BatchJob;
+use super::jobs::{BatchJob, JobOption};
 use super::output_path::output_path;
 use grainfield_io::disk::FileRef;
 use grainfield_io::format::{Files, Formats};
@@ -12,24 +12,24 @@ use grainfield_io::sink::Output;
 use grainfield_io::source;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 
 /// The options of `render` that have a default value, with it: giving one does not make another job.
-pub const DEFAULTS: [&str; 6] = [
-    "--audio=auto",
-    "--fields=auto",
-    "--frame-offset=0",
-    "--missing=error",
-    "--on-error=stop",
-    "--subs=auto",
+pub const DEFAULTS: [(&str, &str); 6] = [
+    ("audio", "auto"),
+    ("fields", "auto"),
+    ("frame-offset", "0"),
+    ("missing", "error"),
+    ("on-error", "stop"),
+    ("subs", "auto"),
 ];
 /// Options that do not affect the contents of the output.
 const WITHOUT_EFFECT: [&str; 7] =
-    ["--cache", "--cache-limit", "--level", "--memory", "--overwrite", "--strict", "--threads"];
+    ["cache", "cache-limit", "level", "memory", "overwrite", "strict", "threads"];
 /// Options whose value is a file.
-pub const FILES: [&str; 2] = ["--recipe", "--film-grain-table"];
+pub const FILES: [&str; 2] = ["recipe", "film-grain-table"];
 
 /// Files as they were at one time.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -102,13 +102,13 @@ impl Scope {
 
     /// A job as it is now, without its output and without files that only its options name.
     pub fn fingerprint(&self, job: &BatchJob) -> Fingerprint {
-        let option = |option: &OsString| {
-            let text = option.to_string_lossy();
-            let (name, value) = text.split_once('=').unwrap_or((&text, ""));
-            let kept = !WITHOUT_EFFECT.contains(&name) && !DEFAULTS.contains(&text.as_ref());
-            kept.then(|| match FILES.contains(&name) {
-                true => format!("{name}={}", self.relative(Path::new(value))),
-                false => text.to_string(),
+        let option = |option: &JobOption| {
+            let (key, value) = (&*option.key, option.value.as_deref().unwrap_or_default());
+            let kept =
+                !WITHOUT_EFFECT.contains(&key) && DEFAULTS.iter().all(|(k, v)| *k != key || value != *v);
+            kept.then(|| match FILES.contains(&key) {
+                true => format!("{key}={}", self.relative(Path::new(value))),
+                false => option.to_string(),
             })
         };
         let mut options: Vec<String> = job.options.iter().filter_map(option).collect();
@@ -216,20 +216,24 @@ mod tests {
     #[test]
     fn other_options_make_another_output() {
         let scope = Scope { folder: "here".into(), outputs: "here".into(), shard: None };
+        let option = |text: &&str| {
+            let (key, value) = text.split_once('=').unwrap();
+            JobOption { key: key.into(), value: Some(value.into()) }
+        };
         let job = |options: &[&str]| BatchJob {
-            options: options.iter().map(OsString::from).collect(),
+            options: options.iter().map(option).collect(),
             ..BatchJob::new("pattern:bars", "null:")
         };
         let change = |was: &[&str], is: &[&str]| {
             let fingerprint = scope.rendered(scope.fingerprint(&job(was)), &job(was));
             scope.change(&job(is), &fingerprint)
         };
-        let (a, b) = ("--filters=invert", "--filters=noise");
-        assert_eq!(change(&[a, b], &[a, "--audio=auto", b, "--threads=3"]), None);
+        let (a, b) = ("filters=invert", "filters=noise");
+        assert_eq!(change(&[a, b], &[a, "audio=auto", b, "threads=3"]), None);
         assert!(
             matches!(change(&[a, b], &[b, a]), Some(Change::Stale(why)) if why.contains("another order"))
         );
         assert!(matches!(change(&[a, b], &[a]), Some(Change::Stale(why)) if why.contains(b)));
-        assert!(matches!(change(&["--recipe=here/a.toml"], &["--recipe=a.toml"]), Some(Change::Stale(_))));
+        assert!(matches!(change(&["recipe=here/a.toml"], &["recipe=a.toml"]), Some(Change::Stale(_))));
     }
 }

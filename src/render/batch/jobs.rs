@@ -10,6 +10,22 @@ use std::path::{Component, Path, PathBuf};
 /// The largest number of jobs in a list.
 pub const MAX_JOBS: usize = 100_000;
 
+/// An option of `render`: its key in lists, and its value; a switch that is on has none.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct JobOption {
+    /// The key.
+    pub key: String,
+    /// The value.
+    pub value: Option<OsString>,
+}
+
+impl fmt::Display for JobOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.key)?;
+        self.value.iter().try_for_each(|value| write!(f, "={}", value.to_string_lossy()))
+    }
+}
+
 /// One render, as written in a list.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BatchJob {
@@ -19,8 +35,8 @@ pub struct BatchJob {
     pub input: OsString,
     /// The output.
     pub output: OsString,
-    /// Further arguments of the command line of `render`.
-    pub options: Vec<OsString>,
+    /// Further options of `render`.
+    pub options: Vec<JobOption>,
     /// The line of the list for each of them, from 1; empty without a list.
     pub lines: Vec<u32>,
     /// The first line of the job in the list, from 1; 0 without a list.
@@ -47,7 +63,7 @@ impl BatchJob {
 
     /// Whether its options allow replacing an existing output.
     pub fn overwrites(&self) -> bool {
-        self.options.iter().any(|option| option == "--overwrite")
+        self.options.iter().any(|option| option.key == "overwrite")
     }
 }
 
@@ -138,7 +154,7 @@ const MAX_EXAMINED: usize = 10_000_000;
 ///
 /// # Errors
 /// [`JobsError`] if the pattern is invalid, matches no file, or makes two jobs with one output.
-pub fn glob(input: &str, to: &str, options: &[OsString]) -> Result<JobList, JobsError> {
+pub fn glob(input: &str, to: &str, options: &[JobOption]) -> Result<JobList, JobsError> {
     let mut search = Search { place: format!("'{input}'"), examined: 0 };
     let path = Path::new(input);
     let Some(file) = path.file_name().filter(|_| !input.ends_with('/')) else {

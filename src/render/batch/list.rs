@@ -21,7 +21,7 @@
 //! Inputs and files in options are relative to the folder of the list, outputs to `folder`.
 
 use super::fingerprint::FILES;
-use super::jobs::{BatchJob, JobList, JobsError, MAX_JOBS};
+use super::jobs::{BatchJob, JobList, JobOption, JobsError, MAX_JOBS};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
@@ -121,7 +121,11 @@ impl Reader<'_> {
             let mut settings = all.clone();
             settings.extend(self.settings(own));
             let job = self.job(&place, line, settings)?;
-            bytes += job.options.iter().map(|o| o.len() + size_of_val(o)).sum::<usize>();
+            bytes += job
+                .options
+                .iter()
+                .map(|o| o.key.len() + o.value.as_ref().map_or(0, |v| v.len()) + size_of_val(o))
+                .sum::<usize>();
             if bytes > MAX_OPTIONS {
                 return Err(JobsError::Most("256 MiB of options, those of [all] counted for each job"));
             }
@@ -166,10 +170,10 @@ impl Reader<'_> {
             if NOT.contains(&key) || !key.bytes().all(|b| b.is_ascii_lowercase() || b"-_".contains(&b)) {
                 return bad(line, &place, "is not an option that a job can have: see 'grainfield render -h'");
             }
-            let option = format!("--{}", key.replace('_', "-"));
+            let key = key.replace('_', "-");
             let values = match item.get_ref() {
                 DeValue::Boolean(given) => {
-                    options.extend(given.then(|| option.into()));
+                    options.extend(given.then_some(JobOption { key, value: None }));
                     lines.extend(given.then_some(line));
                     continue;
                 }
@@ -177,10 +181,9 @@ impl Reader<'_> {
                 _ => vec![item],
             };
             for value in values {
-                let text = self.argument(&option, value.get_ref());
+                let text = self.argument(&key, value.get_ref());
                 let text = text.or_else(|problem| bad(line, &place, problem))?;
-                // as one argument, so that a value that begins with a minus sign is not parsed as an option
-                options.push(format!("{option}={text}").into());
+                options.push(JobOption { key: key.clone(), value: Some(text.into()) });
                 lines.push(line);
             }
         }
@@ -193,10 +196,10 @@ impl Reader<'_> {
     }
 
     /// The value of an option as text.
-    fn argument(&self, option: &str, value: &DeValue<'_>) -> Result<String, &'static str> {
+    fn argument(&self, key: &str, value: &DeValue<'_>) -> Result<String, &'static str> {
         Ok(match value {
             DeValue::String(text) if text.contains('\0') => return Err("it contains a zero byte"),
-            DeValue::String(text) if FILES.contains(&option) => {
+            DeValue::String(text) if FILES.contains(&key) => {
                 self.folder.join(text.as_ref()).to_string_lossy().into_owned()
             }
             DeValue::String(text) => text.to_string(),
@@ -227,20 +230,14 @@ mod tests {
         assert_eq!(jobs.folder.as_deref(), Some(Path::new("/here/out")));
         let [a, b] = &jobs.jobs[..] else { panic!() };
         assert_eq!((a.name.as_str(), a.input.to_str()), ("b.mkv", Some("/here/a.mp4")));
-        let options =
-            ["--codec-opt=a=1", "--codec-opt=b=2", "--crf=20", "--recipe=/here/a.toml", "--segments"];
-        assert_eq!(a.options, options);
+        let options = ["codec-opt=a=1", "codec-opt=b=2", "crf=20", "recipe=/here/a.toml", "segments"];
+        let text = |job: &BatchJob| job.options.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(text(a), options);
         assert_eq!((a.line, &a.lines[..]), (5, &[11, 11, 8, 4, 9][..]));
         assert_eq!((b.name.as_str(), b.input.to_str()), ("x", Some("pattern:bars")));
         assert_eq!(
-            b.options,
-            [
-                "--crf=18",
-                "--film-grain-table=/here/a.tbl",
-                "--rate=0.5",
-                "--recipe=/here/a.toml",
-                "--seed=255"
-            ]
+            text(b),
+            ["crf=18", "film-grain-table=/here/a.tbl", "rate=0.5", "recipe=/here/a.toml", "seed=255"]
         );
         assert_eq!(b.line, 12);
     }

@@ -26,6 +26,8 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"GFSEGM3\n";
 /// Bytes of two numbers: the time of a packet, and the end of the file.
 const PAIR: u64 = 16;
+/// The largest number of packets.
+const MAX_PACKETS: u64 = 1 << 26;
 /// The largest size in bytes of a packet, of the stream's header, and of a piece of side data.
 const MAX_PIECE: u32 = 1 << 30;
 /// The largest number of pieces of side data.
@@ -127,6 +129,9 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The segment cannot be written.
     pub fn packet(&mut self, packet: &Packet) -> io::Result<()> {
+        if self.times.len() as u64 == MAX_PACKETS {
+            return Err(io::Error::other("more than 2^26 packets; make shorter segments"));
+        }
         self.put(&packet.flags.to_le_bytes())?;
         self.piece(&packet.data)?;
         self.times.push((packet.pts, packet.duration));
@@ -187,8 +192,8 @@ impl End {
         from.seek(SeekFrom::Start(len.checked_sub(PAIR).ok_or_else(missing)?))?;
         let mut packets = [0; 8];
         from.read_exact(&mut packets)?;
-        let size = u64::from_le_bytes(packets).checked_add(1).and_then(|n| n.checked_mul(PAIR));
-        let start = size.and_then(|size| len.checked_sub(size)).ok_or_else(missing)?;
+        let packets = Some(u64::from_le_bytes(packets)).filter(|n| *n <= MAX_PACKETS).ok_or_else(missing)?;
+        let start = len.checked_sub((packets + 1) * PAIR).ok_or_else(missing)?;
         let mut bytes = Vec::new();
         from.seek(SeekFrom::Start(start))?;
         from.take(len - start).read_to_end(&mut bytes)?;
