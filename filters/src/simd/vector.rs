@@ -63,8 +63,6 @@ pub(crate) trait Vector: Copy {
     fn max_i16(self, b: Self) -> Self;
     fn min_u16(self, b: Self) -> Self;
     fn max_u16(self, b: Self) -> Self;
-    /// The means, halves up.
-    fn average_u16(self, b: Self) -> Self;
     /// The lower half of the products.
     fn mullo16(self, b: Self) -> Self;
     /// The upper half of the products, `floor(a b / 65536)`.

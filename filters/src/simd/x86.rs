@@ -201,7 +201,6 @@ registers! {
         max_i16 _mm_max_epi16 _mm256_max_epi16 _mm512_max_epi16;
         min_u16 min_u16_128 _mm256_min_epu16 _mm512_min_epu16;
         max_u16 max_u16_128 _mm256_max_epu16 _mm512_max_epu16;
-        average_u16 _mm_avg_epu16 _mm256_avg_epu16 _mm512_avg_epu16;
         mullo16 _mm_mullo_epi16 _mm256_mullo_epi16 _mm512_mullo_epi16;
         mulhi_i16 _mm_mulhi_epi16 _mm256_mulhi_epi16 _mm512_mulhi_epi16;
         mulhi_u16 mulhi_u16_128 mulhi_u16_256 mulhi_u16_512;

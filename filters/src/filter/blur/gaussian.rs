@@ -7,15 +7,15 @@
 
 use super::Job;
 use crate::frame::{PlaneMut, PlaneRef, Scratch};
-use crate::pixel::resample::smooth::{MAX_PAIRS, Smooth, between_rows, double_row, halve_row, symmetric};
+use crate::pixel::resample::smooth::{
+    COLUMNS_ROOM, MAX_REACH, ROW_ROOM, Smooth, Weights, between_rows, blur_columns, blur_row, double_row,
+    halve_row, halve_rows,
+};
 use crate::pixel::resample::{Kernel, Pass, convolve_row};
 use crate::simd::Level;
 
 /// The sigma in samples from which a direction is halved.
 const HALVED_FROM: f64 = 4.0;
-
-/// Columns that are summed vertically at a time: their rows fit the first-level cache.
-const STRIP: usize = 512;
 
 /// Samples that a halved picture has beyond each edge; the outermost of them equals those farther out.
 const MARGIN: i64 = 2;
@@ -39,9 +39,9 @@ impl Axis {
         Axis { halvings, sigma: (sigma * sigma - 0.5 * (d * d - 1.0)).max(0.0).sqrt() / d }
     }
 
-    /// Weights beyond the middle, out to 3.5 sigma.
+    /// Weights to either side of the middle, out to 3.5 sigma.
     fn taps(self) -> usize {
-        (libm::ceil(3.5 * self.sigma) as usize).clamp(1, MAX_PAIRS - 1)
+        (libm::ceil(3.5 * self.sigma - 0.5) as usize).clamp(1, MAX_REACH)
     }
 
     /// The distance in samples at which it reads.
@@ -50,13 +50,10 @@ impl Axis {
         self.taps() * d + 3 * (d - 1)
     }
 
-    /// The weights of pairs of samples, from the middle on.
-    fn weights<W: Smooth>(self) -> Vec<W::Weight> {
-        let weight = |i: usize| {
-            let i = i as f64;
-            libm::exp(-(i * i) / (2.0 * self.sigma * self.sigma).max(1e-9)) * if i > 0.0 { 2.0 } else { 1.0 }
-        };
-        W::weights(&(0..=self.taps()).map(weight).collect::<Vec<_>>())
+    /// The weights from the middle on.
+    fn weights<W: Smooth>(self) -> Weights<W> {
+        let weight = |i: usize| libm::exp(-((i * i) as f64) / (2.0 * self.sigma * self.sigma).max(1e-9));
+        Weights::new(&(0..=self.taps()).map(weight).collect::<Vec<_>>())
     }
 
     fn is_halved(self) -> bool {
@@ -113,8 +110,11 @@ impl Extent {
 /// Blurs the rows of the output in this band.
 pub(super) fn render<T: Kernel<Wide: Smooth>>(job: Job<'_, '_>, axes: [Axis; 2], scratch: &mut Scratch) {
     let Job { level, bits, input, output, width } = job;
-    let [x, y] = [(axes[0], width), (axes[1], input.height())]
-        .map(|(axis, len)| Extent { axis, len: len as i64, margin: 0 });
+    let [x, y] = [(axes[0], width), (axes[1], input.height())].map(|(axis, len)| Extent {
+        axis,
+        len: len as i64,
+        margin: 0,
+    });
     if matches!(bits, 0 | 16) {
         smooth::<T::Wide>(level, input, output, [x, y], scratch);
         return;
@@ -126,7 +126,8 @@ pub(super) fn render<T: Kernel<Wide: Smooth>>(job: Job<'_, '_>, axes: [Axis; 2],
     }
     let near = y.rows(y.sources([rows.start as i64, rows.end as i64 - 1]));
     let size = |rows: usize| width.next_multiple_of(2) * rows;
-    let ([wide, soft, acc], scratch) = scratch.buffers_and_rest::<u32, 3>([size(near.len()), size(rows.len()), width]);
+    let ([wide, soft, acc], scratch) =
+        scratch.buffers_and_rest::<u32, 3>([size(near.len()), size(rows.len()), width]);
     let picture = |data, rows| plane::<T::Wide>(data, width, rows, input.height());
     let (mut wide, mut soft) = (picture(wide, near.clone()), picture(soft, rows.clone()));
     let acc: &mut [T::Sum] = bytemuck::cast_slice_mut(acc);
@@ -142,7 +143,12 @@ pub(super) fn render<T: Kernel<Wide: Smooth>>(job: Job<'_, '_>, axes: [Axis; 2],
 }
 
 /// Rows of a picture in a buffer.
-fn plane<W: Smooth>(data: &mut [u32], width: usize, rows: core::ops::Range<usize>, height: usize) -> PlaneMut<'_> {
+fn plane<W: Smooth>(
+    data: &mut [u32],
+    width: usize,
+    rows: core::ops::Range<usize>,
+    height: usize,
+) -> PlaneMut<'_> {
     let bytes = width * size_of::<W>();
     PlaneMut::of_rows(bytemuck::cast_slice_mut(data), bytes.next_multiple_of(4), bytes, rows, height)
 }
@@ -160,7 +166,8 @@ fn smooth<W: Smooth>(
         return;
     }
     let stored = input.rows();
-    let row = |i: i64| input.row::<W>((i + y.margin).clamp(stored.start as i64, stored.end as i64 - 1) as usize);
+    let row =
+        |i: i64| input.row::<W>((i + y.margin).clamp(stored.start as i64, stored.end as i64 - 1) as usize);
     let first = rows.start as i64 - y.margin;
     if !x.axis.is_halved() && !y.axis.is_halved() {
         return lowest(level, row, first, output, [x, y], scratch);
@@ -179,13 +186,11 @@ fn smooth<W: Smooth>(
     let padded = &mut bytemuck::cast_slice_mut::<u32, W>(padded)[..lens[2]];
     let (before, padded) = if x.axis.is_halved() { (before, &mut padded[..room]) } else { (0, padded) };
 
-    let halves = W::weights(&[0.75, 0.25]);
     for j in low_rows {
         let i = j as i64 - low_y.margin;
         let wide = &mut padded[before..before + x.stored()];
         if y.axis.is_halved() {
-            let pairs = [(row(2 * i), row(2 * i + 1)), (row(2 * i - 1), row(2 * i + 2))];
-            symmetric(level, wide, &pairs, &halves);
+            halve_rows(level, wide, [-1, 0, 1, 2].map(|k| row(2 * i + k)));
         } else {
             wide.copy_from_slice(row(i));
         }
@@ -225,30 +230,13 @@ fn lowest<'a, W: Smooth>(
     scratch: &mut Scratch,
 ) {
     let (across, down) = (x.axis.weights::<W>(), y.axis.weights::<W>());
-    let (width, left, rows) = (x.stored(), across.len() - 1, output.rows());
-    let pitch = (width + 2 * left).next_multiple_of(32);
-    let [wide] = scratch.buffers::<W, 1>([pitch * rows.len()]);
-    let mut pairs: [(&[W], &[W]); MAX_PAIRS] = [(&[], &[]); MAX_PAIRS];
-    let mut start = 0;
-    while start < width {
-        let end = if width - start < 2 * STRIP { width } else { start + STRIP };
-        for (i, wide) in (first..).zip(wide.chunks_exact_mut(pitch)) {
-            let part = |i: i64| &row(i)[start..end];
-            for (k, pair) in (0..).zip(&mut pairs[..down.len()]) {
-                *pair = (part(i - k), part(i + k));
-            }
-            symmetric(level, &mut wide[left + start..left + end], &pairs[..down.len()], &down);
-        }
-        start = end;
-    }
+    let (width, left, up, rows) = (x.stored(), across.reach(), down.reach() as i64, output.rows());
+    let pitch = ROW_ROOM + width + 2 * left;
+    let [wide, room] = scratch.buffers::<W, 2>([pitch * rows.len(), COLUMNS_ROOM]);
+    blur_columns(level, (&mut wide[left..], pitch, width), |i| row(first + i as i64 - up), &down, room);
     for (j, wide) in rows.zip(wide.chunks_exact_mut(pitch)) {
-        let wide = &mut wide[..width + 2 * left];
         extend(wide, left, width);
-        let mut pairs: [(&[W], &[W]); MAX_PAIRS] = [(&[], &[]); MAX_PAIRS];
-        for (k, pair) in pairs[..across.len()].iter_mut().enumerate() {
-            *pair = (&wide[left - k..][..width], &wide[left + k..][..width]);
-        }
-        symmetric(level, output.row_mut(j), &pairs[..across.len()], &across);
+        blur_row(level, output.row_mut(j), wide, &across);
     }
 }
 

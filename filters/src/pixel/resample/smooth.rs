@@ -1,33 +1,40 @@
-//! Rows for Gaussian blurs: symmetric sums of rows, and rows of half and of twice the resolution.
+//! Rows for Gaussian blurs: symmetric sums of rows and of neighbours, and rows of half and of twice the resolution.
 //!
-//! In integers, samples have 16 bits. The two samples of a symmetric pair are averaged first, halves up; the weights of
-//! these means are multiples of 2^-15 whose sum is 1, and the sum is rounded once. So a flat row keeps its value.
-#![allow(unsafe_code)] // loads in rows whose lengths are checked once, not at each of up to 32 places
+//! In integers, samples have 16 bits and weights are multiples of 2^-15 whose sum is 1, so a flat row keeps its value; a
+//! sum is made in 32 bits and rounded once.
+//!
+//! In registers, one instruction multiplies two samples by their weights. Vertically these are two rows, which are
+//! interleaved first; horizontally they are two neighbours, once for the even and once for the odd samples of the result.
+//! Products are signed, so samples are offset by -32768, between the two directions, too.
+#![allow(unsafe_code)] // loads in rows whose lengths are checked once, not at each of up to 64 places
 
 use super::weights_of;
 use crate::frame::Sample;
-use crate::simd::{Level, Vector, multiversion};
+use crate::simd::{Level, Vector, multiversion, prefetch_at};
+use bytemuck::Pod;
 
-/// The largest number of pairs.
-pub const MAX_PAIRS: usize = 16;
+/// The largest reach of the weights to either side.
+pub const MAX_REACH: usize = 15;
 
 /// Fraction bits of integer weights.
 const BITS: u32 = 15;
 
-/// Two rows of the same weight.
-pub type Pair<'a, T> = (&'a [T], &'a [T]);
+/// Columns that are summed vertically at a time, and rows of results for which rows are interleaved: they fit the
+/// first-level cache.
+const STRIP: usize = 256;
+const CHUNK: usize = 32;
 
 /// A sample type for blurs: `u16` with all bits in use, or `f32`.
 pub trait Smooth: Sample {
-    /// A weight of a pair.
-    type Weight: Copy;
+    /// A weight.
+    type Weight: Pod;
     /// A sum.
     type Sum: Copy;
     /// A sum of 0.
     const ZERO: Self::Sum;
 
-    /// The weights of two or more pairs, normalised to a sum of 1; the first one is the largest. Last ones that vanish are
-    /// left out.
+    /// The weights of pairs of samples at the same distance, from a distance of 0 on; `list` has two or more weights of
+    /// single samples. All samples' weights sum to 1.
     fn weights(list: &[f64]) -> Vec<Self::Weight>;
 
     /// Adds a pair to a sum.
@@ -36,60 +43,53 @@ pub trait Smooth: Sample {
     /// A sum as a sample.
     fn of_sum(sum: Self::Sum) -> Self;
 
-    /// Four neighbours with weights of 1/8, 3/8, 3/8 and 1/8.
-    fn halve(row: [Self; 4]) -> Self;
+    /// The mean.
+    fn mean(a: Self, b: Self) -> Self;
 
     /// Two neighbours with weights of 3/4 and 1/4.
     fn between(near: Self, far: Self) -> Self;
 
-    /// [`symmetric`] in registers; `false`, with `out` as it was, if that is not possible.
-    fn in_registers(level: Level, out: &mut [Self], pairs: &[Pair<'_, Self>], w: &[Self::Weight]) -> bool {
-        let _ = (level, out, pairs, w);
-        false
+    /// Four neighbours with weights of 1/8, 3/8, 3/8 and 1/8.
+    #[inline(always)]
+    fn halve([a, b, c, d]: [Self; 4]) -> Self {
+        Self::between(Self::mean(b, c), Self::mean(a, d))
     }
 }
 
 impl Smooth for u16 {
-    type Weight = i16;
+    type Weight = u16;
     type Sum = u32;
     const ZERO: u32 = 0;
 
-    fn weights(list: &[f64]) -> Vec<i16> {
-        let mut fixed = weights_of(list, BITS);
-        // A weight of 1 does not fit a signed number of 16 bits.
-        let excess = (fixed[0] - i32::from(i16::MAX)).max(0);
+    fn weights(list: &[f64]) -> Vec<u16> {
+        // The middle is a pair with itself.
+        let mut list = list.to_vec();
+        list[0] *= 0.5;
+        let mut fixed = weights_of(&list, BITS - 1);
+        // Twice its weight must fit a signed number of 16 bits.
+        let excess = (fixed[0] - 0x3fff).max(0);
         fixed[0] -= excess;
         fixed[1] += excess;
-        let used = fixed.iter().rposition(|&w| w != 0).map_or(0, |last| last + 1);
-        fixed[..used].iter().map(|&w| w as i16).collect()
+        fixed.into_iter().map(|w| w as u16).collect()
     }
     #[inline(always)]
-    fn add_pair(sum: u32, a: u16, b: u16, w: i16) -> u32 {
-        sum.wrapping_add(u32::from(average(a, b)) * w as u32)
+    fn add_pair(sum: u32, a: u16, b: u16, w: u16) -> u32 {
+        sum.wrapping_add((u32::from(a) + u32::from(b)).wrapping_mul(w.into()))
     }
     #[inline(always)]
     fn of_sum(sum: u32) -> u16 {
         (sum.wrapping_add(1 << (BITS - 1)) >> BITS) as u16
     }
+    /// Halves up.
     #[inline(always)]
-    fn halve([a, b, c, d]: [u16; 4]) -> u16 {
-        let [a, b, c, d] = [a, b, c, d].map(u32::from);
-        ((a + d + 3 * (b + c) + 4) >> 3) as u16
+    fn mean(a: u16, b: u16) -> u16 {
+        ((u32::from(a) + u32::from(b) + 1) >> 1) as u16
     }
     /// `(3 near + far + 2) / 4`, in 16 bits.
     #[inline(always)]
     fn between(near: u16, far: u16) -> u16 {
-        average(near, (near & far) + ((near ^ far) >> 1))
+        u16::mean(near, (near & far) + ((near ^ far) >> 1))
     }
-    fn in_registers(level: Level, out: &mut [u16], pairs: &[Pair<'_, u16>], w: &[i16]) -> bool {
-        sum_pairs(level, out, pairs, w)
-    }
-}
-
-/// The mean, halves up.
-#[inline(always)]
-fn average(a: u16, b: u16) -> u16 {
-    ((u32::from(a) + u32::from(b) + 1) >> 1) as u16
 }
 
 impl Smooth for f32 {
@@ -98,9 +98,8 @@ impl Smooth for f32 {
     const ZERO: f32 = 0.0;
 
     fn weights(list: &[f64]) -> Vec<f32> {
-        let total: f64 = list.iter().sum();
-        // A pair is summed, not averaged.
-        list.iter().map(|w| (0.5 * w / total) as f32).collect()
+        let total = 2.0 * list.iter().sum::<f64>() - list[0];
+        list.iter().enumerate().map(|(k, w)| (w / total * if k == 0 { 0.5 } else { 1.0 }) as f32).collect()
     }
     #[inline(always)]
     fn add_pair(sum: f32, a: f32, b: f32, w: f32) -> f32 {
@@ -112,8 +111,8 @@ impl Smooth for f32 {
         if sum.is_nan() { f32::NAN } else { sum }
     }
     #[inline(always)]
-    fn halve([a, b, c, d]: [f32; 4]) -> f32 {
-        (a + d) * 0.125 + (b + c) * 0.375
+    fn mean(a: f32, b: f32) -> f32 {
+        a * 0.5 + b * 0.5
     }
     #[inline(always)]
     fn between(near: f32, far: f32) -> f32 {
@@ -121,8 +120,9 @@ impl Smooth for f32 {
     }
 }
 
+/// The sums of pairs of rows, in blocks that fit the registers.
 #[inline(always)]
-fn plain_body<T: Smooth>(out: &mut [T], pairs: &[Pair<'_, T>], w: &[T::Weight]) {
+fn pairs_body<T: Smooth>(out: &mut [T], pairs: &[(&[T], &[T])], w: &[T::Weight]) {
     let (blocks, rest) = out.as_chunks_mut::<32>();
     let done = 32 * blocks.len();
     for (x, out) in (0..).step_by(32).zip(blocks) {
@@ -138,8 +138,20 @@ fn plain_body<T: Smooth>(out: &mut [T], pairs: &[Pair<'_, T>], w: &[T::Weight]) 
         }
     }
     for (x, out) in (done..).zip(rest) {
-        let add = |sum, (&(a, b), &w): (&Pair<'_, T>, &T::Weight)| T::add_pair(sum, a[x], b[x], w);
-        *out = T::of_sum(pairs.iter().zip(w).fold(T::ZERO, add));
+        let mut sum = T::ZERO;
+        for (&(a, b), &w) in pairs.iter().zip(w) {
+            sum = T::add_pair(sum, a[x], b[x], w);
+        }
+        *out = T::of_sum(sum);
+    }
+}
+
+#[inline(always)]
+fn halve_rows_body<T: Smooth>(out: &mut [T], [a, b, c, d]: [&[T]; 4]) {
+    let n = out.len();
+    let (a, b, c, d) = (&a[..n], &b[..n], &c[..n], &d[..n]);
+    for i in 0..n {
+        out[i] = T::halve([a[i], b[i], c[i], d[i]]);
     }
 }
 
@@ -172,9 +184,13 @@ fn double_body<T: Smooth>(out: &mut [T], row: &[T]) {
 }
 
 multiversion! {
-    fn plain<T: Smooth>(level, out: &mut [T], pairs: &[Pair<'_, T>], w: &[T::Weight]) = plain_body;
-    fn sum_pairs(level, out: &mut [u16], pairs: &[Pair<'_, u16>], w: &[i16]) -> bool => sum_pairs_body;
-    /// Every second sample of the row, smoothed: `out[i]` lies between samples `2 i + 1` and `2 i + 2`.
+    fn sum_pairs<T: Smooth>(level, out: &mut [T], pairs: &[(&[T], &[T])], w: &[T::Weight]) = pairs_body;
+    fn interleave(level, block: &mut [u16], a: &[u16], b: &[u16]) -> bool => interleave_body;
+    fn sum_columns(level, out: &mut [u16], block: &[u16], w: &[i32]) -> bool => columns_body;
+    fn sum_neighbours(level, out: &mut [u16], row: &[u16], w: &[i32]) -> bool => neighbours_body;
+    /// A row of half the vertical resolution from four rows.
+    pub fn halve_rows<T: Smooth>(level, out: &mut [T], rows: [&[T]; 4]) = halve_rows_body;
+    /// A row of half the horizontal resolution: `out[i]` lies between samples `2 i + 1` and `2 i + 2` of the row.
     pub fn halve_row<T: Smooth>(level, out: &mut [T], row: &[T]) = halve_body;
     /// Interpolates a quarter of the way from the row `near` to the row `far`.
     pub fn between_rows<T: Smooth>(level, out: &mut [T], near: &[T], far: &[T]) = between_body;
@@ -183,78 +199,202 @@ multiversion! {
     pub fn double_row<T: Smooth>(level, out: &mut [T], row: &[T]) = double_body;
 }
 
-/// The sum of pairs of rows, weighted by [`weights`](Smooth::weights). Panics if there are more than [`MAX_PAIRS`] of them
-/// or weights, or a row is shorter than `out`.
-pub fn symmetric<T: Smooth>(level: Level, out: &mut [T], pairs: &[Pair<'_, T>], w: &[T::Weight]) {
-    if !T::in_registers(level, out, pairs, w) {
-        plain(level, out, pairs, w);
+/// Whether sums are made in registers; rows between the two directions are then offset.
+fn in_registers<T>(level: Level) -> bool {
+    size_of::<T>() == 2 && interleave(level, &mut [], &[], &[])
+}
+
+/// The weights of a symmetric window.
+#[derive(Debug)]
+pub struct Weights<T: Smooth> {
+    /// Of pairs of samples at the same distance, from a distance of 0 on.
+    pairs: Vec<T::Weight>,
+    /// Of samples, two by two; the second list begins with half of a two.
+    twos: [Vec<i32>; 2],
+}
+
+impl<T: Smooth> Weights<T> {
+    /// From the weights of the middle and of those to one side of it, of any sum: at least one, at most [`MAX_REACH`].
+    pub fn new(list: &[f64]) -> Weights<T> {
+        assert!((2..=MAX_REACH + 1).contains(&list.len()));
+        let pairs = T::weights(list);
+        let mut twos = [vec![], vec![]];
+        if size_of::<T>() == 2 {
+            let w: &[u16] = bytemuck::cast_slice(&pairs);
+            let (middle, side) = (2 * w[0], &w[1..]);
+            let all = side.iter().rev().copied().chain([middle]).chain(side.iter().copied());
+            twos = [0, 1].map(|odd| {
+                let mut all: Vec<u16> = core::iter::repeat_n(0, odd).chain(all.clone()).chain([0]).collect();
+                all.truncate(2 * w.len());
+                all.as_chunks::<2>().0.iter().map(|&[a, b]| i32::from(a) | i32::from(b) << 16).collect()
+            });
+        }
+        Weights { pairs, twos }
+    }
+
+    /// The number of weights to one side of the middle.
+    pub fn reach(&self) -> usize {
+        self.pairs.len() - 1
     }
 }
 
-/// Two pairs of rows, and their weights in the lower and the upper half.
-type Taps = ([*const u16; 4], i32);
+/// Samples that a row for [`blur_row`] has beyond its last sample.
+pub const ROW_ROOM: usize = 132;
 
-#[inline(always)]
-fn sum_pairs_body<V: Vector>(any: V, out: &mut [u16], pairs: &[Pair<'_, u16>], w: &[i16]) -> bool {
-    let (n, lanes) = (out.len(), V::BYTES / 2);
-    assert!(pairs.len() == w.len() && pairs.iter().all(|(a, b)| a.len() >= n && b.len() >= n));
-    if n < lanes {
-        return false;
-    }
-    let mut taps = [([core::ptr::null(); 4], 0); MAX_PAIRS / 2];
-    let taps = &mut taps[..pairs.len().div_ceil(2)];
-    for ((tap, pairs), w) in taps.iter_mut().zip(pairs.chunks(2)).zip(w.chunks(2)) {
-        // The last of an odd number of pairs has itself beside it, with a weight of 0.
-        let ((a, b), (c, d)) = (pairs[0], *pairs.get(1).unwrap_or(&pairs[0]));
-        let second = w.get(1).map_or(0, |&w| i32::from(w));
-        *tap = ([a.as_ptr(), b.as_ptr(), c.as_ptr(), d.as_ptr()], i32::from(w[0]) | second << 16);
-    }
-    let mut next = 0;
-    while next < n {
-        // The last register overlaps the one before.
-        if n - next >= 2 * lanes {
-            // SAFETY: all rows have at least the `n` samples of `out`, and this is two registers before.
-            let [a, b] = unsafe { registers(any, taps, next) };
-            a.store(&mut out[next..]);
-            b.store(&mut out[next + lanes..]);
-            next += 2 * lanes;
-        } else {
-            let x = next.min(n - lanes);
-            // SAFETY: likewise for one register.
-            let [a] = unsafe { registers(any, taps, x) };
-            a.store(&mut out[x..]);
-            next += lanes;
+/// Room for [`blur_columns`].
+pub const COLUMNS_ROOM: usize = 2 * STRIP * (CHUNK / 2 + MAX_REACH + 1);
+
+/// Blurs `width` columns vertically into rows of `out`, which are `pitch` samples apart: result `i` is the sum of
+/// `row(i)` to `row(i + 2 w.reach())`. It is for [`blur_row`] only.
+pub fn blur_columns<'a, T: Smooth>(
+    level: Level,
+    (out, pitch, width): (&mut [T], usize, usize),
+    row: impl Fn(usize) -> &'a [T],
+    w: &Weights<T>,
+    room: &mut [T],
+) {
+    let reach = w.reach();
+    if !in_registers::<T>(level) {
+        let mut pairs: [(&[T], &[T]); MAX_REACH + 1] = [(&[], &[]); _];
+        for (i, out) in out.chunks_mut(pitch).enumerate() {
+            for (k, pair) in pairs[..=reach].iter_mut().enumerate() {
+                *pair = (row(i + reach - k), row(i + reach + k));
+            }
+            sum_pairs(level, &mut out[..width], &pairs[..=reach], &w.pairs);
         }
+        return;
+    }
+    let room: &mut [u16] = bytemuck::cast_slice_mut(room);
+    let last = out.len().div_ceil(pitch) - 1 + 2 * reach;
+    for start in (0..width).step_by(STRIP) {
+        let end = (start + STRIP).min(width);
+        for (c, out) in out.chunks_mut(CHUNK * pitch).enumerate() {
+            let count = out.len().div_ceil(pitch);
+            let twos = &mut room[..2 * STRIP * (count.div_ceil(2) + reach)];
+            for (j, block) in twos.chunks_exact_mut(2 * STRIP).enumerate() {
+                let part = |i: usize| bytemuck::cast_slice(&row((CHUNK * c + i).min(last))[start..end]);
+                interleave(level, block, part(2 * j), part(2 * j + 1));
+            }
+            for (i, out) in out.chunks_mut(pitch).enumerate() {
+                let out = bytemuck::cast_slice_mut(&mut out[start..end]);
+                sum_columns(level, out, &twos[i / 2 * 2 * STRIP..], &w.twos[i % 2]);
+            }
+        }
+    }
+}
+
+/// Blurs a row of [`blur_columns`] horizontally: result `i` is the sum of the samples from `i` to `i + 2 w.reach()`. Panics
+/// if the row has not [`ROW_ROOM`] samples more than that.
+pub fn blur_row<T: Smooth>(level: Level, out: &mut [T], row: &[T], w: &Weights<T>) {
+    let (n, reach) = (out.len(), w.reach());
+    if in_registers::<T>(level) {
+        let (out, row) = (bytemuck::cast_slice_mut(out), bytemuck::cast_slice(row));
+        sum_neighbours(level, out, row, &w.twos[0]);
+        return;
+    }
+    let mut pairs: [(&[T], &[T]); MAX_REACH + 1] = [(&[], &[]); _];
+    for (k, pair) in pairs[..=reach].iter_mut().enumerate() {
+        *pair = (&row[reach - k..][..n], &row[reach + k..][..n]);
+    }
+    sum_pairs(level, out, &pairs[..=reach], &w.pairs);
+}
+
+/// Interleaves two rows, register by register, and offsets them.
+#[inline(always)]
+fn interleave_body<V: Vector>(any: V, block: &mut [u16], a: &[u16], b: &[u16]) -> bool {
+    let (n, lanes) = (a.len().min(b.len()), V::BYTES / 2);
+    let (whole, tail) = block.split_at_mut(2 * (n - n % lanes));
+    for ((block, a), b) in
+        whole.chunks_exact_mut(2 * lanes).zip(a.chunks_exact(lanes)).zip(b.chunks_exact(lanes))
+    {
+        // The next strip of these rows.
+        prefetch_at(a.as_ptr().wrapping_add(STRIP));
+        prefetch_at(b.as_ptr().wrapping_add(STRIP));
+        interleave_register(any, block, a, b);
+    }
+    if n % lanes > 0 {
+        let (mut last_a, mut last_b) = ([0; 32], [0; 32]);
+        last_a[..n % lanes].copy_from_slice(&a[n - n % lanes..n]);
+        last_b[..n % lanes].copy_from_slice(&b[n - n % lanes..n]);
+        interleave_register(any, tail, &last_a, &last_b);
     }
     true
 }
 
-/// The results from `x` on. Products are signed, so means are offset by -32768.
-///
-/// # Safety
-/// `N` registers must be readable there in every row.
 #[inline(always)]
-unsafe fn registers<V: Vector, const N: usize>(any: V, taps: &[Taps], x: usize) -> [V; N] {
+fn interleave_register<V: Vector>(any: V, block: &mut [u16], a: &[u16], b: &[u16]) {
     let sign = any.splat16(i16::MIN);
+    let (a, b) = (any.load(a).xor(sign), any.load(b).xor(sign));
+    a.unpack_low16(b).store(block);
+    a.unpack_high16(b).store(&mut block[V::BYTES / 2..]);
+}
+
+/// Sums of interleaved rows, which stay offset.
+#[inline(always)]
+fn columns_body<V: Vector>(any: V, out: &mut [u16], block: &[u16], w: &[i32]) -> bool {
+    let (n, lanes) = (out.len(), V::BYTES / 2);
+    assert!(n <= STRIP && block.len() >= 2 * STRIP * w.len());
     let start = any.splat32(1 << (BITS - 1));
-    let (mut low, mut high) = ([start; N], [start; N]);
-    for &(rows, w) in taps {
-        let w = any.splat32(w);
-        for i in 0..N {
-            let x = x + i * (V::BYTES / 2);
-            // SAFETY: the caller's promise.
-            let (a, b) = unsafe { (any.read(rows[0].add(x)), any.read(rows[1].add(x))) };
-            // SAFETY: likewise.
-            let (c, d) = unsafe { (any.read(rows[2].add(x)), any.read(rows[3].add(x))) };
-            let (ab, cd) = (a.average_u16(b).xor(sign), c.average_u16(d).xor(sign));
-            low[i] = low[i].add32(ab.unpack_low16(cd).madd16(w));
-            high[i] = high[i].add32(ab.unpack_high16(cd).madd16(w));
+    let mut x = 0;
+    while x < n {
+        let mut sums = [start; 8];
+        for (j, &w) in w.iter().enumerate() {
+            let w = any.splat32(w);
+            for (i, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: strips have a whole number of eight registers, and the block has one for each weight.
+                let rows = unsafe { any.read(block.as_ptr().add(2 * STRIP * j + 2 * x + i * lanes)) };
+                *sum = sum.add32(rows.madd16(w));
+            }
         }
+        for (i, two) in sums.as_chunks::<2>().0.iter().enumerate() {
+            // Packing restores the order from before the interleaving.
+            let all = two[0].shr_i32(BITS).pack_i32(two[1].shr_i32(BITS));
+            store_part(all, out, x + i * lanes);
+        }
+        x += 4 * lanes;
     }
-    let mut all = low;
-    for i in 0..N {
-        // Unpacking and packing change the order in the same way.
-        all[i] = low[i].shr_i32(BITS).pack_i32(high[i].shr_i32(BITS)).xor(sign);
+    true
+}
+
+/// Sums of neighbours of an offset row.
+#[inline(always)]
+fn neighbours_body<V: Vector>(any: V, out: &mut [u16], row: &[u16], w: &[i32]) -> bool {
+    let (n, lanes) = (out.len(), V::BYTES / 2);
+    assert!(row.len() > n.next_multiple_of(4 * lanes) + 2 * w.len(), "a row without room behind it");
+    let (start, sign) = (any.splat32(1 << (BITS - 1)), any.splat16(i16::MIN));
+    let (even, odd) = (any.splat32(0xffff), any.splat32(-0x10000));
+    let mut x = 0;
+    while x < n {
+        let mut sums = [start; 8];
+        for (j, &w) in w.iter().enumerate() {
+            let w = any.splat32(w);
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let at = x + i / 2 * lanes + i % 2 + 2 * j;
+                // SAFETY: the row is longer than the results of whole registers and all weights.
+                let samples = unsafe { any.read(row.as_ptr().add(at)) };
+                *sum = sum.add32(samples.madd16(w));
+            }
+        }
+        for (i, two) in sums.as_chunks::<2>().0.iter().enumerate() {
+            // The upper half of twice the sum is the sum in 2^-15.
+            let odd = two[1].add32(two[1]).and(odd);
+            let all = two[0].shr_i32(BITS).and(even).or(odd).xor(sign);
+            store_part(all, out, x + i * lanes);
+        }
+        x += 4 * lanes;
     }
-    all
+    true
+}
+
+/// Stores as much of a register as there is room from `x` on.
+#[inline(always)]
+fn store_part<V: Vector>(all: V, out: &mut [u16], x: usize) {
+    let n = out.len();
+    if n >= x + V::BYTES / 2 {
+        all.store(&mut out[x..]);
+    } else if n > x {
+        let mut last = [0u16; 32];
+        all.store(&mut last);
+        out[x..].copy_from_slice(&last[..n - x]);
+    }
 }
