@@ -170,8 +170,9 @@ impl Render for Blur {
 
     fn memory(&self) -> Memory {
         let (w, h) = (self.format.width as usize, self.format.height as usize);
-        // Large sigmas need at most half of a plane's samples, twice, and some rows.
-        Memory { fixed: 0, per_frame: (w + 64) * (h + 64) * 4 + 64 * (w + 4096) }
+        let bytes = self.format.depth.bytes().max(2);
+        // A line needs some rows.
+        Memory { fixed: 0, per_frame: gaussian::memory(w, h, bytes) + 64 * (w + 4096) }
     }
 
     fn render(&self, planes: &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {

@@ -125,32 +125,39 @@ pub(super) fn render<T: Kernel<Wide: Smooth>>(job: Job<'_, '_>, axes: [Axis; 2],
         return;
     }
     let near = y.rows(y.sources([rows.start as i64, rows.end as i64 - 1]));
-    let size = |rows: usize| width.next_multiple_of(2) * rows;
-    let ([wide, soft, acc], scratch) =
-        scratch.buffers_and_rest::<u32, 3>([size(near.len()), size(rows.len()), width]);
-    let picture = |data, rows| plane::<T::Wide>(data, width, rows, input.height());
-    let (mut wide, mut soft) = (picture(wide, near.clone()), picture(soft, rows.clone()));
-    let acc: &mut [T::Sum] = bytemuck::cast_slice_mut(acc);
+    let lens = [width * near.len(), width * rows.len()];
+    let ([wide, soft], scratch) = scratch.buffers_and_rest::<T::Wide, 2>(lens);
+    let (mut wide, mut soft) =
+        (plane(wide, width, near.clone(), input.height()), plane(soft, width, rows.clone(), input.height()));
     let one = T::weights(&[1.0]);
+    let [acc] = scratch.buffers::<T::Sum, 1>([width]);
     for y in near {
-        convolve_row::<T, T::Wide>(level, (wide.row_mut(y), acc), input.row(y), &one, (bits, Pass::Widen));
+        let to = (wide.row_mut::<T::Wide>(y), &mut *acc);
+        convolve_row(level, to, input.row::<T>(y), &one, (bits, Pass::Widen));
     }
     smooth::<T::Wide>(level, wide.as_ref(), &mut soft, [x, y], scratch);
+    let [acc] = scratch.buffers::<T::Sum, 1>([width]);
     for y in rows {
-        let row = soft.as_ref().row(y);
-        convolve_row::<T::Wide, T>(level, (output.row_mut(y), acc), row, &one, (bits, Pass::Narrow));
+        let (from, to) = (soft.as_ref().row::<T::Wide>(y), (output.row_mut::<T>(y), &mut *acc));
+        convolve_row(level, to, from, &one, (bits, Pass::Narrow));
     }
+}
+
+/// The bytes of memory that the blur of so many samples takes, at most.
+pub(super) fn memory(width: usize, height: usize, sample_bytes: usize) -> usize {
+    // Rows are blurred in one direction, or halved in one; depths of fewer than 16 bits are copied besides.
+    4 * (width + 2 * ROW_ROOM) * (height + 64) * sample_bytes + (64 << 10)
 }
 
 /// Rows of a picture in a buffer.
 fn plane<W: Smooth>(
-    data: &mut [u32],
+    data: &mut [W],
     width: usize,
     rows: core::ops::Range<usize>,
     height: usize,
 ) -> PlaneMut<'_> {
     let bytes = width * size_of::<W>();
-    PlaneMut::of_rows(bytemuck::cast_slice_mut(data), bytes.next_multiple_of(4), bytes, rows, height)
+    PlaneMut::of_rows(bytemuck::cast_slice_mut(data), bytes, bytes, rows, height)
 }
 
 /// Blurs the rows of the output. Rows of the input stand for those beyond them.
@@ -176,14 +183,12 @@ fn smooth<W: Smooth>(
     let around = y.around([first, rows.end as i64 - 1 - y.margin]);
     let (soft_rows, low_rows) = (low_y.rows(around), low_y.rows(low_y.sources(around)));
     let (width, height) = (low_x.stored(), low_y.stored());
-    let size = |rows: usize| width.next_multiple_of(2) * rows;
     // A row, and a margin that makes it as long as a row of halved samples needs.
     let (before, room) = ((2 * MARGIN + 1 - x.margin) as usize, 2 * width + 2);
-    let lens = [size(low_rows.len()), size(soft_rows.len()), room.max(x.stored())];
-    let ([low, soft, padded], scratch) = scratch.buffers_and_rest::<u32, 3>(lens);
-    let mut low = plane::<W>(low, width, low_rows.clone(), height);
-    let mut soft = plane::<W>(soft, width, soft_rows, height);
-    let padded = &mut bytemuck::cast_slice_mut::<u32, W>(padded)[..lens[2]];
+    let lens = [width * low_rows.len(), width * soft_rows.len(), room.max(x.stored())];
+    let ([low, soft, padded], scratch) = scratch.buffers_and_rest::<W, 3>(lens);
+    let mut low = plane(low, width, low_rows.clone(), height);
+    let mut soft = plane(soft, width, soft_rows, height);
     let (before, padded) = if x.axis.is_halved() { (before, &mut padded[..room]) } else { (0, padded) };
 
     for j in low_rows {
