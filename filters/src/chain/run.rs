@@ -2,7 +2,8 @@
 //!
 //! Stages that read no other rows than those they write are fused: each band of rows goes through all of them while it
 //! is in the cache, and what lies between two depths or formats is never stored as a picture. A stage that reads beyond
-//! its own row needs its whole input first, so it starts a new pass over the picture.
+//! its own row needs its whole input first, so it starts a new pass over the picture; but if it reads only a few rows
+//! beyond and follows a conversion, the conversion makes those rows for each band anew.
 
 use super::bind::{Chain, Fields, Stage};
 use super::states::States;
@@ -16,6 +17,9 @@ use std::sync::Mutex;
 
 /// Size of a band, all planes of all pictures that a pass writes together, in bytes: a part of one core's cache.
 const BAND_BYTES: usize = 256 << 10;
+
+/// The largest distance in luma rows at which a stage reads the result of a conversion that is made for each band.
+const NEAR_ROWS: usize = 16;
 
 /// The cost of separate stages from which looking up their common result is faster, in passes of one multiplication.
 const LOOK_UP_COST: u32 = 3;
@@ -52,6 +56,8 @@ struct Part {
 /// Stages that run on a band one after the other, of which all but the first work in place.
 struct Group<'a> {
     stages: &'a [ActiveStage<'a>],
+    /// Whether it is the first of its pass.
+    is_first: bool,
     /// The number of leading stages whose results are looked up, and the results of each plane.
     fused: usize,
     maps: Vec<CodeMap>,
@@ -134,7 +140,8 @@ impl Chain {
     }
 
     /// Calls `run` for each pass over the picture, after its states are prepared. A pass consists of one stage of any
-    /// kind and the stages after it that read only their own rows. All of them work in place if the first does.
+    /// kind and the stages after it that read only their own rows. All of them work in place if the first does. Before the
+    /// first, there may be conversions.
     fn passes(
         &self,
         at: &FrameTime,
@@ -156,7 +163,14 @@ impl Chain {
             let alone = !rest[0].local && !rest[0].writes_all();
             let in_place = rest[0].local;
             let joins = |a: &&ActiveStage<'_>| a.local || (!in_place && a.reads_own_rows());
-            let len = if alone { 1 } else { 1 + rest[1..].iter().take_while(joins).count() };
+            let converts = |a: &&ActiveStage<'_>| !a.stage.from_recipe && !a.local && a.reads_own_rows();
+            let mut len = 1;
+            if !alone {
+                let before = rest.iter().take_while(converts).count();
+                len += usize::from(before > 0 && rest.get(before).is_some_and(ActiveStage::reads_near_rows))
+                    * before;
+                len += rest[len..].iter().take_while(joins).count();
+            }
             let (pass, later) = rest.split_at_mut(len);
             for a in pass.iter_mut() {
                 a.prepare(states, host)?;
@@ -278,7 +292,7 @@ impl Chain {
         for stages in pass.chunk_by(|_, next| next.local) {
             let from = groups.last().map(|before| output_format(before.stages));
             let from = from.or(input.map(|input| input.format));
-            groups.push(Group::new(stages, from));
+            groups.push(Group { is_first: groups.is_empty(), ..Group::new(stages, from) });
         }
         let mut bands = Vec::new();
         let mut rest = output;
@@ -321,8 +335,11 @@ impl Chain {
             return self.render_group(group, input, output, scratch);
         }
         let mut memory = core::mem::take(&mut scratch.between);
-        let rows = output.plane(0).rows();
-        let (mut picture, rest) = memory.picture(output_format(group.stages), &rows);
+        let (rows, format) = (output.plane(0).rows(), output_format(group.stages));
+        // Whole chroma blocks and field pairs, as bands are.
+        let reach = later.iter().map(|group| group.stages[0].near_rows()).sum::<usize>().next_multiple_of(8);
+        let rows = rows.start.saturating_sub(reach)..(rows.end + reach).min(format.plane_size(0).1);
+        let (mut picture, rest) = memory.picture(format, &rows);
         self.render_group(group, input, &mut picture, scratch);
         scratch.between = core::mem::take(rest);
         self.render_band(later, Some(picture.as_ref()), output, scratch);
@@ -344,6 +361,9 @@ impl Chain {
             let copied = |p: &usize| !(head.reads_samples && head.writes_plane(*p));
             (0..from.format.planes()).filter(copied).for_each(|p| copy_rows(&from, output, p));
             input = input.filter(|_| head.reads_samples);
+        } else if let Some(from) = input.filter(|_| !group.is_first) {
+            let copied = |p: &usize| !head.writes_plane(*p);
+            (0..from.format.planes()).filter(copied).for_each(|p| copy_rows(&from, output, p));
         }
         if let Some(input) = input.take_if(|_| group.fused > 0) {
             for (p, map) in group.maps.iter().enumerate() {
@@ -363,7 +383,7 @@ impl<'a> Group<'a> {
     /// Finds leading stages that widen 8-bit codes and then change each by itself.
     fn new(stages: &'a [ActiveStage<'a>], from: Option<Format>) -> Group<'a> {
         let output = stages[0].stage.output;
-        let mut group = Group { stages, fused: 0, maps: Vec::new() };
+        let mut group = Group { stages, is_first: true, fused: 0, maps: Vec::new() };
         let widens = |from: Format| from.depth == Depth::Bits(8) && from.planes() == output.planes();
         if output.depth != Depth::Bits(16) || !from.is_some_and(widens) {
             return group;
@@ -393,7 +413,8 @@ fn output_format(pass: &[ActiveStage<'_>]) -> Format {
 }
 
 /// Luma rows of a band: whole chroma blocks and field pairs, about [`BAND_BYTES`], and enough bands for every thread;
-/// but at least twice, better eight times, the `extra` rows that a band costs.
+/// but at least twice, better eight times, the `extra` rows that a band costs, and twice the rows that a conversion makes
+/// anew.
 fn band_rows(pass: &[ActiveStage<'_>], threads: usize, extra: usize) -> usize {
     let (_, height) = pass[0].stage.output.plane_size(0);
     let written = pass.chunk_by(|_, next| next.local).map(|stages| output_format(stages).frame_bytes());
@@ -403,7 +424,9 @@ fn band_rows(pass: &[ActiveStage<'_>], threads: usize, extra: usize) -> usize {
     let block = (1 << subsampling.unwrap_or(0)) * if fields { 2 } else { 1 };
     // More extra rows cost more than a larger cache, as long as every thread has several bands.
     let few_extra = (8 * extra).min(height.div_ceil(4 * threads));
-    let rows = (BAND_BYTES / row_bytes).min(height.div_ceil(threads)).max(2 * extra).max(few_extra);
+    let near = pass[1..].iter().map(ActiveStage::near_rows).max().unwrap_or(0);
+    let rows =
+        (BAND_BYTES / row_bytes).min(height.div_ceil(threads)).max(2 * extra).max(few_extra).max(4 * near);
     rows.next_multiple_of(block).max(block)
 }
 
@@ -414,6 +437,20 @@ impl ActiveStage<'_> {
 
     fn writes_all(&self) -> bool {
         (0..self.stage.output.planes()).all(|p| self.writes_plane(p))
+    }
+
+    /// The distance in luma rows of the frame at which it reads its input.
+    fn near_rows(&self) -> usize {
+        let reach = |part: &Part| match part.now.as_ref().map(|now| now.plan.reach) {
+            Some(Reach::Rows(rows)) => rows as usize * self.parts.len(),
+            None | Some(Reach::InPlace | Reach::Sample) => 0,
+            Some(Reach::Whole) => usize::MAX,
+        };
+        self.parts.iter().map(reach).max().unwrap_or(0)
+    }
+
+    fn reads_near_rows(&self) -> bool {
+        !self.local && self.near_rows() <= NEAR_ROWS
     }
 
     /// Whether it writes every plane from the same rows of its input.

@@ -365,3 +365,36 @@ fn depths_within_one_pass_give_what_separate_passes_give() {
         }
     }
 }
+
+#[test]
+fn a_conversion_of_the_rows_near_a_band_is_that_of_the_whole_picture() {
+    use crate::filter::{blur, unsharp};
+    for (entry, given) in [(&blur::ENTRY, "sigma=90"), (&unsharp::ENTRY, "size=60")] {
+        for order in [FieldOrder::Progressive, FieldOrder::BottomFirst] {
+            let format = Format { fields: order, ..Format::from_name("yuv420p", 61, 1001).unwrap() };
+            let steps = [Step::new(entry, Values::parse(entry.settings, given).unwrap())];
+            let got = run(&steps, format, 5, &Backwards(7));
+            // The same chain on a picture that was converted before.
+            let deep = Format { depth: Depth::Bits(16), ..format };
+            let (before, mut frame) = (picture(format), Frame::new(deep));
+            for (p, y) in (0..3).flat_map(|p| (0..format.plane_size(p).1).map(move |y| (p, y))) {
+                let row = frame.row_mut::<u16>(p, y).iter_mut().zip(before.row::<u8>(p, y));
+                row.for_each(|(to, &v)| *to = u16::from(v) << 8);
+            }
+            let options = Options {
+                seed: 0,
+                level: Level::best(),
+                first: 0,
+                last: Some(99),
+                fields: Fields::of(format.fields),
+            };
+            let chain = Chain::bind::<ChainError>(&steps, deep, &options, |_| Ok(format)).unwrap();
+            let stop = AtomicBool::new(false);
+            let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
+            let (mut work, states) = (Workspace::default(), States::default());
+            let at = FrameTime::of_frame(5, format.rate);
+            chain.run(&at, Ratio::ONE, &mut frame, &mut work, &states, &host).unwrap();
+            assert!(got == frame, "{} {order:?}", entry.name);
+        }
+    }
+}

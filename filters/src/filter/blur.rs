@@ -1,10 +1,9 @@
 //! `blur`: Gaussian or directional blur.
 //!
-//! **Gaussian**: up to a sigma of 8 samples of the plane, it is separable, vertical then horizontal, with weights out
-//! to 3.5 sigma. For larger sigmas the plane is averaged over squares of D x D samples (D a power of 2, sigma at least
-//! 4 D), blurred at that resolution, and interpolated linearly; the variance of averaging and interpolation is
-//! subtracted from that of the Gaussian. At the hardest edge, a crossing of two, the result is within 0.4 % of the
-//! range of the exact Gaussian.
+//! **Gaussian**: below a sigma of 4 samples of the plane, it is separable, vertical then horizontal, with weights out
+//! to 3.5 sigma. For larger sigmas the plane is halved until sigma is less than 4 samples there, blurred, and interpolated;
+//! the variance of halving and interpolation is subtracted from that of the Gaussian. The result is within 0.2 % of the
+//! range of the exact Gaussian, half a code of 8 bits.
 //!
 //! **Directional**: the mean along a line of `length` through the sample, in steps of at most half a sample, each
 //! interpolated between the four samples around it; the sum is rounded once.
@@ -12,18 +11,18 @@
 //! Beyond the edges of the picture, the outermost samples are repeated. For weights and rounding see
 //! [`crate::pixel::resample`].
 
-mod large;
+mod gaussian;
 mod line;
-mod small;
 #[cfg(test)]
 mod tests;
 
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
 use crate::frame::{Depth, Format, FrameTime, PlaneMut, PlaneRef, Scratch};
-use crate::pixel::resample::carry;
+use crate::pixel::resample::{Kernel, carry, smooth::Smooth};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
 use crate::{choices, settings};
+use gaussian::Axis;
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<BlurSpec>("blur", "Blur", "Blurs in all directions or along a line");
@@ -107,8 +106,11 @@ impl Blur {
 
     /// The plan and parameters for this sigma, in luma samples of the frame; `None` if the blur is not visible.
     pub(super) fn of_sigma(&self, sigma: f64) -> Option<(Plan, Vec<[f64; 2]>)> {
-        let planes = (0..self.format.planes()).map(|p| self.sigmas(sigma, p)).collect();
-        (sigma >= LEAST).then(|| (self.plan(6.0 * sigma + 4.0), planes))
+        let planes = || (0..self.format.planes()).map(|p| (p, self.sigmas(sigma, p)));
+        let rows = |(p, [_, down]): (usize, [f64; 2])| self.steps(p)[1] * Axis::new(down).reach() as f64;
+        let reach = planes().map(rows).fold(0.0, f64::max);
+        let extra_rows = if reach > 60.0 { reach as u32 } else { 0 };
+        (sigma >= LEAST).then(|| (Plan { extra_rows, ..self.plan(reach) }, planes().map(|p| p.1).collect()))
     }
 
     /// The plan for a reach of so many rows.
@@ -143,15 +145,11 @@ impl Blur {
         [cos * length / sx, sin * length / sy]
     }
 
-    fn plane<T: large::Coarse>(&self, far: [f64; 2], job: Job<'_, '_>, scratch: &mut Scratch) {
+    fn plane<T: Kernel<Wide: Smooth>>(&self, far: [f64; 2], job: Job<'_, '_>, scratch: &mut Scratch) {
         if self.set.mode == Mode::Directional {
             line::render::<T>(job, far, scratch);
-            return;
-        }
-        if far.iter().any(|&s| s > large::FROM) {
-            large::render::<T>(job, far, scratch);
         } else {
-            small::render::<T>(job, far, scratch);
+            gaussian::render::<T>(job, far.map(Axis::new), scratch);
         }
     }
 }
@@ -172,8 +170,9 @@ impl Render for Blur {
 
     fn memory(&self) -> Memory {
         let (w, h) = (self.format.width as usize, self.format.height as usize);
-        // Large sigmas need at most half of a plane's samples, twice, and some rows.
-        Memory { fixed: 0, per_frame: (w + 64) * (h + 64) * 4 + 64 * (w + 4096) }
+        let bytes = self.format.depth.bytes().max(2);
+        // A line needs some rows.
+        Memory { fixed: 0, per_frame: gaussian::memory(w, h, bytes) + 64 * (w + 4096) }
     }
 
     fn render(&self, planes: &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
@@ -210,11 +209,4 @@ fn pad<T: Copy>(padded: &mut [T], row: &[T], before: usize) {
     padded[..before].fill(first);
     padded[before..before + row.len()].copy_from_slice(row);
     padded[before + row.len()..].fill(last);
-}
-
-/// The weights of a Gaussian of `sigma` samples, out to 3.5 sigma.
-fn gaussian(sigma: f64) -> Vec<f64> {
-    let reach = libm::ceil(3.5 * sigma) as i32;
-    let weight = |i: i32| libm::exp(-f64::from(i * i) / (2.0 * sigma * sigma));
-    if sigma < 0.02 { vec![1.0] } else { (-reach..=reach).map(weight).collect() }
 }

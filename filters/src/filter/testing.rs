@@ -149,10 +149,15 @@ pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usiz
     let mut scratch = Scratch::default();
     let height = source.format().plane_size(0).1;
     let mut rest = out.as_mut();
-    let mut first = 0;
+    let mut first = 0usize;
     for &cut in cuts.iter().filter(|&&c| c < height).chain([&height]) {
         let (mut output, below) = rest.split_at_row(cut);
-        let input = (plan.reach != Reach::InPlace).then(|| source.as_ref());
+        // Only the rows that the filter declares to read, in whole chroma blocks.
+        let reach = if let Reach::Rows(rows) = plan.reach { rows as usize } else { height };
+        let mut near = source.clone();
+        let (_, rest_of) = near.as_mut().split_at_row(first.saturating_sub(reach) / 4 * 4);
+        let (near, _) = rest_of.split_at_row((cut + reach).next_multiple_of(4));
+        let input = (plan.reach != Reach::InPlace).then(|| near.as_ref());
         let mut band = Band { rows: first..cut, input, output: output.reborrow(), writes: plan.writes };
         filter.render(&now, state.as_ref(), &mut band, &mut scratch);
         (rest, first) = (below, cut);

@@ -41,7 +41,7 @@ fn against_the_definition(amount: f64, size: f64, threshold: f64) {
         let difference = was - gaussian(source, (x, y), [sigma; 2], p);
         let float = f.depth.bits().is_none();
         // Non-finite samples spread differently if the blur works at reduced resolution.
-        if float && sigma > 7.9 {
+        if float && sigma > 3.9 {
             return Some((0.0, f64::INFINITY));
         }
         let value = was + amount * soft(difference, threshold * span);
@@ -53,7 +53,7 @@ fn against_the_definition(amount: f64, size: f64, threshold: f64) {
         // The blur has an error of half a code and a fraction of the range (and more relative to a Gaussian cut at 3.5
         // sigma), and the result is rounded.
         let top = f64::from(f.codes().1);
-        let off = if sigma > 7.9 { 0.006 } else { 0.0006 };
+        let off = if sigma > 3.9 { 0.002 } else { 0.0006 };
         Some((value, 0.51 + amount * (0.75 + off * top)))
     });
 }

@@ -11,6 +11,7 @@ mod level;
 #[cfg(target_arch = "x86_64")]
 mod level_x86;
 mod rows;
+pub mod smooth;
 #[cfg(test)]
 mod tests;
 mod warp;
@@ -28,13 +29,19 @@ pub const BITS: u32 = 14;
 /// that errors do not accumulate over many small weights. Weights that sum to 0 or less become one tap in the middle.
 pub fn weights(list: &[f64]) -> Vec<i32> {
     let total: f64 = list.iter().sum();
-    let one = f64::from(1u32 << BITS);
     if list.is_empty() || !(total > 0.0 && total.is_finite()) {
         let mut only = vec![0; list.len().max(1)];
         let middle = only.len() / 2;
         only[middle] = 1 << BITS;
         return only;
     }
+    weights_of(list, BITS)
+}
+
+/// Weights of a positive sum as multiples of 2^-bits, likewise.
+fn weights_of(list: &[f64], bits: u32) -> Vec<i32> {
+    let total: f64 = list.iter().sum();
+    let one = f64::from(1u32 << bits);
     let (mut sum, mut before) = (0.0, 0i32);
     let mut fixed: Vec<i32> = list
         .iter()
@@ -46,7 +53,7 @@ pub fn weights(list: &[f64]) -> Vec<i32> {
         .collect();
     // The last running sum is the total divided by itself: exactly 1, except for rounding of sums.
     if let Some(last) = fixed.last_mut() {
-        *last += (1 << BITS) - before;
+        *last += (1 << bits) - before;
     }
     fixed
 }

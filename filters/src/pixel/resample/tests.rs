@@ -170,3 +170,94 @@ fn kernels_of_every_level_agree_within_their_slices() {
     kernels::<u16>(1023.0, 10);
     kernels::<u16>(65535.0, 16);
 }
+
+/// Gaussian sums of rows of every length, whose rows end where the last sample is read.
+fn blurs<T: smooth::Smooth + Kernel + PartialEq>(top: f64, by: f64) {
+    use super::smooth::*;
+    let sample = |i: usize| T::from_f64(f64::from((i * 40503 + i / 7 * 977) as u16) / 65535.0 * top);
+    let lengths = [1usize, 5, 16, 31, 33, 64, 200, 256, 300, 523];
+    for (reach, n) in [1usize, 2, 6, 7, 15].into_iter().flat_map(|reach| lengths.map(|n| (reach, n))) {
+        let list: Vec<f64> = (0..=reach).map(|k| libm::exp(-((k * k) as f64) / (reach + 1) as f64)).collect();
+        let w = Weights::<T>::new(&list);
+        // More rows than are interleaved at a time.
+        let rows: Vec<Vec<T>> =
+            (0..35 + 2 * reach).map(|y| (0..n).map(|x| sample(x * 9 + y * 131)).collect()).collect();
+        let run = |level: Level| {
+            let (pitch, mut room) = (n + 2 * reach + ROW_ROOM, vec![T::from_f64(0.0); COLUMNS_ROOM]);
+            let mut wide = vec![T::from_f64(0.0); 35 * pitch];
+            blur_columns(level, (&mut wide[reach..], pitch, n), |y| &rows[y][..], &w, &mut room);
+            let mut out = vec![T::from_f64(0.0); 35 * n];
+            for (out, wide) in out.chunks_exact_mut(n).zip(wide.chunks_exact_mut(pitch)) {
+                let (first, last) = (wide[reach], wide[reach + n - 1]);
+                wide[..reach].fill(first);
+                wide[reach + n..].fill(last);
+                blur_row(level, out, wide, &w);
+            }
+            out
+        };
+        let want = run(Level::SCALAR);
+        Level::available().iter().for_each(|&l| assert!(run(l) == want, "{l} {reach} {n}"));
+        let total = 2.0 * list.iter().sum::<f64>() - list[0];
+        let weights = || (0..=2 * reach).map(|k| list[k.abs_diff(reach)] / total).enumerate();
+        for (i, got) in want.iter().enumerate().step_by(37) {
+            let (x, y) = (i % n, i / n);
+            let column = |x: usize| weights().map(|(k, w)| w * rows[y + k][x].number()).sum::<f64>();
+            let at = |k: usize| (x + k).saturating_sub(reach).min(n - 1);
+            let exact: f64 = weights().map(|(k, w)| w * column(at(k))).sum();
+            assert!((got.number() - exact).abs() <= by, "{reach} {n} {i}: {} {exact}", got.number());
+        }
+    }
+    for n in [1, 2, 7, 16, 33, 200] {
+        let row: Vec<T> = (0..2 * n + 4).map(sample).collect();
+        let run = |level: Level| {
+            let mut out = vec![T::from_f64(0.0); 6 * n];
+            let (half, rest) = out.split_at_mut(n);
+            let (rows, rest) = rest.split_at_mut(n);
+            let (between, double) = rest.split_at_mut(n);
+            halve_row(level, half, &row);
+            halve_rows(level, rows, [&row[..n], &row[1..], &row[2..], &row[3..]]);
+            between_rows(level, between, &row, &row[1..]);
+            double_row(level, &mut double[..2 * n + 1], &row);
+            out
+        };
+        let want = run(Level::SCALAR);
+        Level::available().iter().for_each(|&l| assert!(run(l) == want, "{l} {n}"));
+        let v = |i: usize| row[i].number();
+        for i in 0..n {
+            let half = |i: usize| 0.125 * (v(i) + v(i + 3)) + 0.375 * (v(i + 1) + v(i + 2));
+            let double = [v(i + 1) * 0.75 + v(i) * 0.25, v(i + 1) * 0.75 + v(i + 2) * 0.25];
+            let exact = [half(2 * i), half(i), v(i) * 0.75 + v(i + 1) * 0.25, double[0], double[1]];
+            for (j, exact) in [i, n + i, 2 * n + i, 3 * n + 2 * i, 3 * n + 2 * i + 1].into_iter().zip(exact) {
+                assert!((want[j].number() - exact).abs() <= by, "{n} {j}: {} {exact}", want[j].number());
+            }
+        }
+        assert!((want[5 * n].number() - v(n + 1) * 0.75 - v(n) * 0.25).abs() <= by);
+    }
+}
+
+#[test]
+fn blurred_rows_are_exact_sums_at_every_level() {
+    // Two roundings, and weights of 15 bits.
+    blurs::<u16>(65535.0, 9.0);
+    blurs::<f32>(1.0, 1e-6);
+}
+
+#[test]
+fn a_flat_row_keeps_every_value() {
+    use super::smooth::*;
+    for sigma in [0.05, 0.4, 1.0, 2.3, 3.9] {
+        let list: Vec<f64> =
+            (0..=MAX_REACH).map(|k| libm::exp(-((k * k) as f64) / (2.0 * sigma * sigma))).collect();
+        let w = Weights::<u16>::new(&list);
+        for v in [0, 1, 255, 32767, 32768, 40001, 65534, 65535] {
+            let (row, mut room) = (vec![v; 40], vec![0; COLUMNS_ROOM]);
+            let (pitch, mut out) = (40 + 2 * MAX_REACH + ROW_ROOM, vec![0; 40]);
+            let mut wide = vec![0; pitch];
+            blur_columns(Level::best(), (&mut wide[..], pitch, 40), |_| &row[..], &w, &mut room);
+            let first = wide[0];
+            wide.fill(first);
+            blur_row(Level::best(), &mut out, &wide, &w);
+            assert!(out == row, "{sigma} {v}");
+        }
+    }
+}
