@@ -151,7 +151,7 @@ impl Plan {
     /// list that cannot be read at the moment still has all jobs.
     fn has(&self, job: &BatchJob) -> bool {
         let Some(listed) = &self.listed else { return true };
-        let mut listed = lock(&listed);
+        let mut listed = lock(listed);
         let now = self.list.metadata().map_or(0, |meta| file_id(&self.list, &meta));
         if now != listed.0
             && let Ok(list) = read_list(&self.list)

@@ -301,10 +301,10 @@ impl Chain {
             let Some(mut band) = lock(&bands[i]).take() else {
                 return;
             };
-            let take = || lock(&pool).pop();
+            let take = || lock(pool).pop();
             let mut scratch = take().unwrap_or_default();
             self.render_band(&groups, input, &mut band, &mut scratch);
-            lock(&pool).push(scratch);
+            lock(pool).push(scratch);
         });
     }
 
