@@ -5,8 +5,8 @@ of 1920 x 1080, on one thread. All runs of a row take turns; each turn gives a r
 Inside VapourSynth and Python only the frames count, not the start: vs-noise and AddGrain first draw a store of noise.
 
 --write puts the table into benches/PEERS.md, which has one for each processor. --compare names the rows whose ratio
-is more than 5 % above the one there, beyond the quartiles of both and in a second measurement too; the exit status is
-then 1, or 2 if the file has no table of this processor. ADDGRAIN=FILE names AddGrain's library.
+is more than 5 % above the one there, beyond the quartiles of both, in the fastest runs too, and in a second measurement;
+the exit status is then 1, or 2 if the file has no table of this processor. ADDGRAIN=FILE names AddGrain's library.
 """
 
 import argparse
@@ -95,13 +95,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the table: figures with AVX2, with the best level and of the rival; the ratio between its quartiles."""
+    """A line of the table: figures with AVX2, with the best level and of the rival; the ratio between its quartiles, and
+    that of the fastest runs, which is not printed."""
 
     row: str
     rival: str
     figures: tuple[float, ...] = ()
     ratio: tuple[float, ...] = ()
     goal: str = ""
+    least: float = 0
 
     def __str__(self):
         avx2, best, theirs = map(number, self.figures) if self.figures else "–––"
@@ -412,9 +414,11 @@ def measure(row, turns):
             times[run].append(run.seconds())
 
     def costs(name):
+        """That of each turn, and last that of the fastest runs."""
         side, (with_filter, *without) = sides[name]
-        nothing = times[without[0]] if without else [0] * turns
-        return [(a - b) * 1000 / side.frames for a, b in zip(times[with_filter], nothing)]
+        taken, nothing = times[with_filter], times[without[0]] if without else [0] * turns
+        pairs = [*zip(taken, nothing), (min(taken), min(nothing))]
+        return [(a - b) * 1000 / side.frames for a, b in pairs]
 
     lines = []
     for side in row.rivals:
@@ -422,18 +426,19 @@ def measure(row, turns):
             lines.append(Line(row.name, side.name))
             continue
         avx2, best, theirs = map(costs, ("avx2", "best", side.name))
-        figures = tuple(map(statistics.median, (avx2, best, theirs)))
+        figures = tuple(statistics.median(side[:-1]) for side in (avx2, best, theirs))
         if min(figures) < 0.01:
             absent[f"{row.name} beside {side.name}"] = f"too little to be measured: {figures} ms"
             lines.append(Line(row.name, side.name))
             continue
-        ratio = tuple(statistics.quantiles((a / b for a, b in zip(avx2, theirs)), method="inclusive"))
+        *ratios, least = [a / (b or 1e-9) for a, b in zip(avx2, theirs)]
+        ratio = tuple(statistics.quantiles(ratios, method="inclusive"))
         unit, reached = (" ms", figures[0]) if side.name.startswith("(") else ("", ratio[1])
-        lines.append(Line(row.name, side.name, figures, ratio, judged(row.goal, reached, unit)))
+        lines.append(Line(row.name, side.name, figures, ratio, judged(row.goal, reached, unit), least))
         if side.output:
             sizes = [sum(f.stat().st_size for f in s.output.iterdir()) / 1e6 / s.frames for s in (row.ours, side)]
             same = (sizes[0] / sizes[1],) * 3
-            lines.append(Line(f"{row.name}{SIZE}", side.name, (sizes[0], *sizes), same, judged(1, same[0])))
+            lines.append(Line(f"{row.name}{SIZE}", side.name, (sizes[0], *sizes), same, judged(1, same[0]), same[0]))
     return lines, absent
 
 
@@ -463,8 +468,9 @@ def parsed(section):
 
 
 def slower(line, old):
+    """Beyond both spreads, and in the fastest runs too: other work of the machine slows programs by different factors."""
     before = line.ratio and old.get((line.row, line.rival))
-    return bool(before) and line.ratio[1] > SLOWER * before[1] and line.ratio[0] > before[2]
+    return bool(before) and min(line.ratio[1], line.least) > SLOWER * before[1] and line.ratio[0] > before[2]
 
 
 def table(chosen):

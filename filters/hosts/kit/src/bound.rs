@@ -58,7 +58,13 @@ impl BoundLook {
         format.check().map_err(|e| HostError::of(&e))?;
         let (steps, seed) = setup.earlier.seeds(&look.recipe);
         let fields = setup.fields.unwrap_or(Fields::of(format.fields));
-        let options = Options { seed, level: level(std::env::var(LEVEL).ok().as_deref())?, first: 0, last: setup.last, fields };
+        let options = Options {
+            seed,
+            level: level(std::env::var(LEVEL).ok().as_deref())?,
+            first: 0,
+            last: setup.last,
+            fields,
+        };
         let target = |made: &Format| Ok(if setup.same_format { format } else { *made });
         let bind = || Chain::bind::<ChainError>(&steps, format, &options, target);
         let chain = guarded(|| float::expected(bind).map_err(|e| HostError::of(&e)))?;
