@@ -1,7 +1,7 @@
 """The shells for other programs, in these programs: what each makes equals what the command line makes. See `./x test-hosts`.
 
 Virtual environments in target/hosts are made once for each list of packages. The short form does without what cannot be
-installed, and says so; with "full" that is a failure. "costs" times them instead: see `./x bench hosts`.
+installed, and says so; with "full" that is a failure.
 """
 
 import os
@@ -62,6 +62,13 @@ def python_site(built, site):
     shutil.copy(built / "lib_native.so", site / "grainfield/_native.abi3.so")
 
 
+def newest_ffmpeg():
+    """The path of the FFmpeg that a Python package brings; None if it cannot be installed."""
+    found = environment("ffmpeg", "python3", "imageio-ffmpeg")
+    code = "import imageio_ffmpeg as f; print(f.get_ffmpeg_exe())"
+    return found and subprocess.run([found, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+
 def has_frei0r(ffmpeg):
     found = subprocess.run([ffmpeg, "-hide_banner", "-filters"], capture_output=True, text=True).stdout
     return " frei0r " in found
@@ -108,10 +115,8 @@ def main(full):
     else:
         skip("frei0r and the lines of the handbook: this FFmpeg has no frei0r")
     if full:
-        found = environment("ffmpeg", "python3", "imageio-ffmpeg") or sys.exit("no network")
+        newest = newest_ffmpeg() or sys.exit("no network")
         say("frei0r in the newest FFmpeg")
-        code = "import imageio_ffmpeg as f; print(f.get_ffmpeg_exe())"
-        newest = subprocess.run([found, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
         run("python3", "tests/hosts/test_frei0r.py", GRAINFIELD_FFMPEG=newest)
         say("frei0r in MLT and GStreamer")
         run("python3", "tests/hosts/test_editors.py")
@@ -144,22 +149,8 @@ def main(full):
     say(f"passed; skipped: {'; '.join(skipped)}" if skipped else "all host programs passed")
 
 
-def costs():
-    """The plugins' noise beside that of VapourSynth's and Python's own filters."""
-    python = find_python(12) or sys.exit("VapourSynth needs Python 3.12 or newer")
-    run("cargo", "build", "--release", *SHELLS)
-    release, site = ROOT / "target/release", HOSTS / "site-release"
-    python_site(release, site)
-    packages = ("vapoursynth>=74", "vsnoise", "albumentations", NUMPY)
-    found = environment("costs", python, *packages) or sys.exit("no network")
-    library = release / "libgrainfield_vapoursynth.so"
-    run(found, "benches/hosts.py", library, PYTHONPATH=str(site), NO_ALBUMENTATIONS_UPDATE="1")
-
-
 if __name__ == "__main__":
     match sys.argv[1:]:
-        case ["costs"]:
-            costs()
         case [] | ["full"]:
             main(sys.argv[1:] == ["full"])
         case _:

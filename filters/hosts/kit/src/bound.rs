@@ -6,9 +6,19 @@ use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Work
 use grainfield_filters::frame::{Format, Frame, FrameMut, FrameRef, FrameTime};
 use grainfield_filters::host::{CurrentThread, Executor, Host};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::simd::Level;
+use grainfield_filters::simd::{Isa, Level};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+
+/// The environment variable that lowers the instruction level, as in the command line.
+const LEVEL: &str = "GRAINFIELD_LEVEL";
+
+/// The named level if the machine has it, else the machine's best.
+fn level(named: Option<&str>) -> Result<Level, HostError> {
+    let isa = named.filter(|name| !name.is_empty()).map(str::parse::<Isa>).transpose();
+    let isa = isa.map_err(|e| HostError(format!("{LEVEL}={}: {e}", named.unwrap_or_default())))?;
+    Ok(isa.and_then(Level::of).unwrap_or_else(Level::best))
+}
 
 /// The options of a binding, besides the format.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +61,13 @@ impl BoundLook {
         format.check().map_err(|e| HostError::of(&e))?;
         let (steps, seed) = setup.earlier.seeds(&look.recipe);
         let fields = setup.fields.unwrap_or(Fields::of(format.fields));
-        let options = Options { seed, level: Level::best(), first: 0, last: setup.last, fields };
+        let options = Options {
+            seed,
+            level: level(std::env::var(LEVEL).ok().as_deref())?,
+            first: 0,
+            last: setup.last,
+            fields,
+        };
         let target = |made: &Format| Ok(if setup.same_format { format } else { *made });
         let bind = || Chain::bind::<ChainError>(&steps, format, &options, target);
         let chain = guarded(|| float::expected(bind).map_err(|e| HostError::of(&e)))?;
@@ -185,6 +201,14 @@ mod tests {
         let mut between = Frame::new(format);
         bound.run_between(&at, Threads::Pool, input.as_ref(), between.as_mut()).unwrap();
         assert!(whole == between && whole != input);
+    }
+
+    #[test]
+    fn a_level_can_be_named() {
+        assert_eq!(level(None).unwrap(), Level::best());
+        assert_eq!(level(Some("scalar")).unwrap(), Level::SCALAR);
+        assert_eq!(level(Some("avx512vbmi")).unwrap(), Level::best());
+        assert!(level(Some("neon")).unwrap_err().0.starts_with("GRAINFIELD_LEVEL=neon: "));
     }
 
     #[test]
