@@ -105,7 +105,7 @@ impl Deband {
                 for (stream, words) in self.streams.iter().zip(words.chunks_exact_mut(len)) {
                     stream.frame(now[p].frame).words(p, y as u32, words);
                 }
-                let row = Row { y, height: from.height(), stride };
+                let row = Row { y, first: from.rows().start, height: from.height(), stride };
                 smooth::<T>(self.level, to.row_mut(y), samples, &row, words, &now[p]);
             }
         }
@@ -115,6 +115,8 @@ impl Deband {
 /// The position of a row in its plane.
 struct Row {
     y: usize,
+    /// The first row of the samples.
+    first: usize,
     height: usize,
     stride: usize,
 }
@@ -125,10 +127,10 @@ const BLOCK: usize = 64;
 /// A word of `words` for each sample and iteration, row by row, determines the half sides.
 #[inline(always)]
 fn smooth_body<T: ConvertF32>(out: &mut [T], samples: &[T], row: &Row, words: &[u16], now: &Now) {
-    let &Row { y, height, stride } = row;
+    let &Row { y, first, height, stride } = row;
     let width = out.len();
     let tallest = y.min(height - 1 - y) as u32;
-    let own = &samples[y * stride..][..width];
+    let own = &samples[(y - first) * stride..][..width];
     let (limit, slope) = (2.0 * now.threshold, 1.0 / now.threshold);
     let each = 0.25 / now.iterations as f32;
     // From a sample to its lower right and lower left corner.
@@ -147,7 +149,7 @@ fn smooth_body<T: ConvertF32>(out: &mut [T], samples: &[T], row: &Row, words: &[
                 (right[i], left[i]) = (below + across, below - across);
             }
             for i in 0..end - start {
-                let at = y * stride + start + i;
+                let at = (y - first) * stride + start + i;
                 let (right, left) = (right[i] as isize, left[i] as isize);
                 corners[i] =
                     [-right, -left, left, right].map(|d| samples[at.wrapping_add_signed(d)].number());

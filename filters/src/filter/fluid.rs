@@ -30,7 +30,7 @@ use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
 use composite::SurfaceLayer;
-use paint::{Appearance, MAX_OFFSET};
+use paint::Appearance;
 use scene::{Kind, Scene, SceneParams};
 use std::sync::Arc;
 use surface::{ParcelPoint, Shape, Surface};
@@ -217,9 +217,8 @@ impl Render for Fluid {
     fn at(&self, at: &FrameTime) -> Option<(Plan, FluidAt)> {
         let all = self.format.all_planes();
         let (steps, tint) = (self.clock.steps(at), self.set.tint.at(at));
-        let rows = f64::from(MAX_OFFSET) * f64::from(self.format.height) + 2.0;
         let state = Some(key(&[steps as f64]));
-        let plan = Plan { reach: Reach::Rows(rows as u32), state, ..Plan::in_place(all) };
+        let plan = Plan { reach: Reach::Whole, state, ..Plan::in_place(all) };
         Some((plan, FluidAt { steps, look: self.look(at, tint[3]), tint }))
     }
 

@@ -59,7 +59,7 @@ fn twin(source: &Frame, wanted: &Wanted) -> (Frame, Vec<f64>) {
         if sigma < 0.05 || amount == 0.0 {
             continue;
         }
-        let far = (3.5 * sigma).ceil() as i64;
+        let far = ((3.5 * sigma - 0.5).ceil() as i64).max(1);
         let weight = |d: i64| (-((d * d) as f64) / (2.0 * sigma * sigma)).exp();
         let all: f64 = (-far..=far).map(weight).sum();
         let soften = |from: &[f64], step: usize, len: usize, at: usize, i: usize| -> f64 {

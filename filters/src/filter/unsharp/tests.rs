@@ -6,7 +6,7 @@ use crate::frame::Frame;
 fn gaussian(f: &Frame, (x, y): (usize, usize), sigmas: [f64; 2], plane: usize) -> f64 {
     let (w, h) = f.format().plane_size(plane);
     let taps = |i: usize, len: usize, sigma: f64| {
-        let reach = libm::ceil(3.5 * sigma) as i64;
+        let reach = (libm::ceil(3.5 * sigma - 0.5) as i64).max(1);
         let list = (-reach..=reach).map(move |d| {
             let place = (i as i64 + d).clamp(0, len as i64 - 1) as usize;
             (place, libm::exp(-((d * d) as f64) / (2.0 * sigma * sigma)))
