@@ -312,11 +312,8 @@ impl Chain {
             if host.check().is_err() {
                 return;
             }
-            let Some(mut band) = lock(&bands[i]).take() else {
-                return;
-            };
-            let take = || lock(pool).pop();
-            let mut scratch = take().unwrap_or_default();
+            let Some(mut band) = lock(&bands[i]).take() else { return };
+            let mut scratch = lock(pool).pop().unwrap_or_default();
             self.render_band(&groups, input, &mut band, &mut scratch);
             lock(pool).push(scratch);
         });

@@ -56,6 +56,7 @@ mod image;
 mod light_tests;
 mod painter;
 mod picture;
+mod point_rule;
 mod rasterize;
 #[cfg(test)]
 pub(crate) mod reference;

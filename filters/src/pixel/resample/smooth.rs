@@ -6,11 +6,13 @@
 //! In registers, one instruction multiplies two samples by their weights. Vertically these are two rows, which are
 //! interleaved first; horizontally they are two neighbours, once for the even and once for the odd samples of the result.
 //! Products are signed, so samples are offset by -32768, between the two directions, too.
-#![allow(unsafe_code)] // loads in rows whose lengths are checked once, not at each of up to 64 places
+
+mod arch;
 
 use super::weights_of;
 use crate::frame::Sample;
-use crate::simd::{Level, Vector, multiversion, prefetch_at};
+use crate::simd::{Level, multiversion};
+use arch::{interleave, sum_columns, sum_neighbours};
 use bytemuck::Pod;
 
 /// The largest reach of the weights to either side.
@@ -185,9 +187,6 @@ fn double_body<T: Smooth>(out: &mut [T], row: &[T]) {
 
 multiversion! {
     fn sum_pairs<T: Smooth>(level, out: &mut [T], pairs: &[(&[T], &[T])], w: &[T::Weight]) = pairs_body;
-    fn interleave(level, block: &mut [u16], a: &[u16], b: &[u16]) -> bool => interleave_body;
-    fn sum_columns(level, out: &mut [u16], block: &[u16], w: &[i32]) -> bool => columns_body;
-    fn sum_neighbours(level, out: &mut [u16], row: &[u16], w: &[i32]) -> bool => neighbours_body;
     /// A row of half the vertical resolution from four rows.
     pub fn halve_rows<T: Smooth>(level, out: &mut [T], rows: [&[T]; 4]) = halve_rows_body;
     /// A row of half the horizontal resolution: `out[i]` lies between samples `2 i + 1` and `2 i + 2` of the row.
@@ -297,104 +296,4 @@ pub fn blur_row<T: Smooth>(level: Level, out: &mut [T], row: &[T], w: &Weights<T
         *pair = (&row[reach - k..][..n], &row[reach + k..][..n]);
     }
     sum_pairs(level, out, &pairs[..=reach], &w.pairs);
-}
-
-/// Interleaves two rows, register by register, and offsets them.
-#[inline(always)]
-fn interleave_body<V: Vector>(any: V, block: &mut [u16], a: &[u16], b: &[u16]) -> bool {
-    let (n, lanes) = (a.len().min(b.len()), V::BYTES / 2);
-    let (whole, tail) = block.split_at_mut(2 * (n - n % lanes));
-    for ((block, a), b) in
-        whole.chunks_exact_mut(2 * lanes).zip(a.chunks_exact(lanes)).zip(b.chunks_exact(lanes))
-    {
-        // The next strip of these rows.
-        prefetch_at(a.as_ptr().wrapping_add(STRIP));
-        prefetch_at(b.as_ptr().wrapping_add(STRIP));
-        interleave_register(any, block, a, b);
-    }
-    if n % lanes > 0 {
-        let (mut last_a, mut last_b) = ([0; 32], [0; 32]);
-        last_a[..n % lanes].copy_from_slice(&a[n - n % lanes..n]);
-        last_b[..n % lanes].copy_from_slice(&b[n - n % lanes..n]);
-        interleave_register(any, tail, &last_a, &last_b);
-    }
-    true
-}
-
-#[inline(always)]
-fn interleave_register<V: Vector>(any: V, block: &mut [u16], a: &[u16], b: &[u16]) {
-    let sign = any.splat16(i16::MIN);
-    let (a, b) = (any.load(a).xor(sign), any.load(b).xor(sign));
-    a.unpack_low16(b).store(block);
-    a.unpack_high16(b).store(&mut block[V::BYTES / 2..]);
-}
-
-/// Sums of interleaved rows, which stay offset.
-#[inline(always)]
-fn columns_body<V: Vector>(any: V, out: &mut [u16], block: &[u16], w: &[i32]) -> bool {
-    let (n, lanes) = (out.len(), V::BYTES / 2);
-    assert!(n <= STRIP && block.len() >= 2 * STRIP * w.len());
-    let start = any.splat32(1 << (BITS - 1));
-    let mut x = 0;
-    while x < n {
-        let mut sums = [start; 8];
-        for (j, &w) in w.iter().enumerate() {
-            let w = any.splat32(w);
-            for (i, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: strips have a whole number of eight registers, and the block has one for each weight.
-                let rows = unsafe { any.read(block.as_ptr().add(2 * STRIP * j + 2 * x + i * lanes)) };
-                *sum = sum.add32(rows.madd16(w));
-            }
-        }
-        for (i, two) in sums.as_chunks::<2>().0.iter().enumerate() {
-            // Packing restores the order from before the interleaving.
-            let all = two[0].shr_i32(BITS).pack_i32(two[1].shr_i32(BITS));
-            store_part(all, out, x + i * lanes);
-        }
-        x += 4 * lanes;
-    }
-    true
-}
-
-/// Sums of neighbours of an offset row.
-#[inline(always)]
-fn neighbours_body<V: Vector>(any: V, out: &mut [u16], row: &[u16], w: &[i32]) -> bool {
-    let (n, lanes) = (out.len(), V::BYTES / 2);
-    assert!(row.len() > n.next_multiple_of(4 * lanes) + 2 * w.len(), "a row without room behind it");
-    let (start, sign) = (any.splat32(1 << (BITS - 1)), any.splat16(i16::MIN));
-    let (even, odd) = (any.splat32(0xffff), any.splat32(-0x10000));
-    let mut x = 0;
-    while x < n {
-        let mut sums = [start; 8];
-        for (j, &w) in w.iter().enumerate() {
-            let w = any.splat32(w);
-            for (i, sum) in sums.iter_mut().enumerate() {
-                let at = x + i / 2 * lanes + i % 2 + 2 * j;
-                // SAFETY: the row is longer than the results of whole registers and all weights.
-                let samples = unsafe { any.read(row.as_ptr().add(at)) };
-                *sum = sum.add32(samples.madd16(w));
-            }
-        }
-        for (i, two) in sums.as_chunks::<2>().0.iter().enumerate() {
-            // The upper half of twice the sum is the sum in 2^-15.
-            let odd = two[1].add32(two[1]).and(odd);
-            let all = two[0].shr_i32(BITS).and(even).or(odd).xor(sign);
-            store_part(all, out, x + i * lanes);
-        }
-        x += 4 * lanes;
-    }
-    true
-}
-
-/// Stores as much of a register as there is room from `x` on.
-#[inline(always)]
-fn store_part<V: Vector>(all: V, out: &mut [u16], x: usize) {
-    let n = out.len();
-    if n >= x + V::BYTES / 2 {
-        all.store(&mut out[x..]);
-    } else if n > x {
-        let mut last = [0u16; 32];
-        all.store(&mut last);
-        out[x..].copy_from_slice(&last[..n - x]);
-    }
 }
