@@ -14,7 +14,7 @@
 use super::point::{alpha_row, weights};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::for_depth;
-use crate::frame::{Alpha, Family, Format, FrameTime, PlaneSet, Sample, Scratch};
+use crate::frame::{Alpha, Depth, Family, Format, FrameTime, PlaneSet, Sample, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::f32_rows::ConvertF32;
 use crate::pixel::grain::{Luma, mean_row};
@@ -234,8 +234,10 @@ impl Color {
             let width = self.format.plane_size(1).0;
             let [a, b, c] = [&mut a[..width], &mut b[..width], &mut c[..width]];
             let alpha = &mut alpha[..width];
-            // Contrast and saturation change each plane alone.
-            let mixes = over.is_some() || [1, 2].iter().any(|&p| by[p].single() != Some(p));
+            // Contrast and saturation change each plane alone; of floats, a weight of 0 lets numbers that are none through.
+            let alone =
+                self.format.depth != Depth::Float && [1, 2].iter().all(|&p| by[p].single() == Some(p));
+            let mixes = over.is_some() || !alone;
             for y in band.output.plane(1).rows() {
                 if rgb || mixes {
                     self.luma(a, y, band);
