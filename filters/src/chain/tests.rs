@@ -355,12 +355,17 @@ fn depths_within_one_pass_give_what_separate_passes_give() {
             chain.run(&at, Ratio::ONE, &mut frame, &mut work, &states, &host).unwrap();
             frame
         };
-        let fades = [("fade", "amount=0.3"), ("fade", "amount=0.2:color=white"), ("levels", "gamma=1.2")];
+        let fades = [
+            ("fade", "amount=0.3"),
+            ("fade", "amount=0.2:color=white"),
+            ("levels", "gamma=1.2"),
+            ("color", "contrast=0.9:saturation=1.2"),
+        ];
         let widened = pass(&[], deep, &CurrentThread, picture(shallow));
         let faded = pass(&fades, deep, &CurrentThread, widened);
         let want = pass(&[rounded], shallow, &CurrentThread, faded);
         for executor in [&CurrentThread as &dyn Executor, &Backwards(7)] {
-            let got = pass(&[fades[0], fades[1], fades[2], rounded], shallow, executor, picture(shallow));
+            let got = pass(&[&fades[..], &[rounded]].concat(), shallow, executor, picture(shallow));
             assert!(got == want, "{fields:?} {name}");
         }
     }

@@ -180,6 +180,15 @@ impl Render for Color {
         Memory { fixed: 0, per_frame: 8 * (4 * self.format.width as usize + 64) }
     }
 
+    fn map_codes(&self, (rows, over): &Self::Params, (): &(), p: usize, codes: &mut [u16]) -> Option<u32> {
+        if over.is_some() || self.format.depth.bytes() != 2 || rows[p].single() != Some(p) {
+            return None;
+        }
+        let from = codes.to_vec();
+        mix_u16(self.level, codes, [&from; 3], &rows[p]);
+        Some(3)
+    }
+
     fn render(&self, (rows, over): &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let over = over.as_ref();
         for_depth!(self.format.depth, T => self.planes::<T>(rows, over, band, scratch));
