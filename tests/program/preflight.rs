@@ -141,7 +141,7 @@ fn the_cache_is_in_the_named_folder_and_has_a_limit() {
     };
     run("none", "");
     run("cache", "--cache none");
-    run("cache", "--cache-limit 1000");
+    run("cache", "--cache-limit 100");
     assert!(!s.path("xdg").exists() && inside("cache/indexes") == 0);
     run("cache", "");
     assert!(!s.path("xdg").exists() && inside("cache/indexes") > 0);
