@@ -112,6 +112,11 @@ fn picture(format: Format) -> Frame {
 }
 
 fn run(steps: &[Step], format: Format, index: i64, executor: &dyn Executor) -> Frame {
+    run_on(steps, picture(format), format, index, executor)
+}
+
+fn run_on(steps: &[Step], mut frame: Frame, to: Format, index: i64, executor: &dyn Executor) -> Frame {
+    let format = *frame.format();
     let options = Options {
         seed: 0,
         level: Level::best(),
@@ -119,8 +124,7 @@ fn run(steps: &[Step], format: Format, index: i64, executor: &dyn Executor) -> F
         last: Some(99),
         fields: Fields::of(format.fields),
     };
-    let chain = Chain::bind::<ChainError>(steps, format, &options, |f| Ok(*f)).unwrap();
-    let mut frame = picture(format);
+    let chain = Chain::bind::<ChainError>(steps, format, &options, |_| Ok(to)).unwrap();
     let stop = AtomicBool::new(false);
     let host = Host { executor, cache: &NoCache, stop: &stop };
     let (mut work, states) = (Workspace::default(), States::default());
@@ -386,20 +390,8 @@ fn a_conversion_of_the_rows_near_a_band_is_that_of_the_whole_picture() {
                 let row = frame.row_mut::<u16>(p, y).iter_mut().zip(before.row::<u8>(p, y));
                 row.for_each(|(to, &v)| *to = u16::from(v) << 8);
             }
-            let options = Options {
-                seed: 0,
-                level: Level::best(),
-                first: 0,
-                last: Some(99),
-                fields: Fields::of(format.fields),
-            };
-            let chain = Chain::bind::<ChainError>(&steps, deep, &options, |_| Ok(format)).unwrap();
-            let stop = AtomicBool::new(false);
-            let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
-            let (mut work, states) = (Workspace::default(), States::default());
-            let at = FrameTime::of_frame(5, format.rate);
-            chain.run(&at, Ratio::ONE, &mut frame, &mut work, &states, &host).unwrap();
-            assert!(got == frame, "{} {order:?}", entry.name);
+            let want = run_on(&steps, frame, format, 5, &CurrentThread);
+            assert!(got == want, "{} {order:?}", entry.name);
         }
     }
 }

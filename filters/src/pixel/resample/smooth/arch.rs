@@ -40,23 +40,30 @@ fn interleave_register<V: Vector>(any: V, block: &mut [u16], a: &[u16], b: &[u16
     a.unpack_high16(b).store(&mut block[V::BYTES / 2..]);
 }
 
+/// The sums of eight registers by pairs of weights, to be rounded; `read` gives register `i` of pair `j`.
+#[inline(always)]
+fn sums<V: Vector>(any: V, w: &[i32], read: impl Fn(usize, usize) -> V) -> [V; 8] {
+    let mut sums = [any.splat32(1 << (BITS - 1)); 8];
+    for (j, &w) in w.iter().enumerate() {
+        let w = any.splat32(w);
+        for (i, sum) in sums.iter_mut().enumerate() {
+            *sum = sum.add32(read(j, i).madd16(w));
+        }
+    }
+    sums
+}
+
 /// Sums of interleaved rows, which stay offset.
 #[inline(always)]
 fn columns_body<V: Vector>(any: V, out: &mut [u16], block: &[u16], w: &[i32]) -> bool {
     let (n, lanes) = (out.len(), V::BYTES / 2);
     assert!(n <= STRIP && block.len() >= 2 * STRIP * w.len());
-    let start = any.splat32(1 << (BITS - 1));
     let mut x = 0;
     while x < n {
-        let mut sums = [start; 8];
-        for (j, &w) in w.iter().enumerate() {
-            let w = any.splat32(w);
-            for (i, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: strips have a whole number of eight registers, and the block has one for each weight.
-                let rows = unsafe { any.read(block.as_ptr().add(2 * STRIP * j + 2 * x + i * lanes)) };
-                *sum = sum.add32(rows.madd16(w));
-            }
-        }
+        let sums = sums(any, w, |j, i| {
+            // SAFETY: strips have a whole number of eight registers, and the block has one for each weight.
+            unsafe { any.read(block.as_ptr().add(2 * STRIP * j + 2 * x + i * lanes)) }
+        });
         for (i, two) in sums.as_chunks::<2>().0.iter().enumerate() {
             // Packing restores the order from before the interleaving.
             let all = two[0].shr_i32(BITS).pack_i32(two[1].shr_i32(BITS));
@@ -72,20 +79,14 @@ fn columns_body<V: Vector>(any: V, out: &mut [u16], block: &[u16], w: &[i32]) ->
 fn neighbours_body<V: Vector>(any: V, out: &mut [u16], row: &[u16], w: &[i32]) -> bool {
     let (n, lanes) = (out.len(), V::BYTES / 2);
     assert!(row.len() > n.next_multiple_of(4 * lanes) + 2 * w.len(), "a row without room behind it");
-    let (start, sign) = (any.splat32(1 << (BITS - 1)), any.splat16(i16::MIN));
+    let sign = any.splat16(i16::MIN);
     let (even, odd) = (any.splat32(0xffff), any.splat32(-0x10000));
     let mut x = 0;
     while x < n {
-        let mut sums = [start; 8];
-        for (j, &w) in w.iter().enumerate() {
-            let w = any.splat32(w);
-            for (i, sum) in sums.iter_mut().enumerate() {
-                let at = x + i / 2 * lanes + i % 2 + 2 * j;
-                // SAFETY: the row is longer than the results of whole registers and all weights.
-                let samples = unsafe { any.read(row.as_ptr().add(at)) };
-                *sum = sum.add32(samples.madd16(w));
-            }
-        }
+        let sums = sums(any, w, |j, i| {
+            // SAFETY: the row is longer than the results of whole registers and all weights.
+            unsafe { any.read(row.as_ptr().add(x + i / 2 * lanes + i % 2 + 2 * j)) }
+        });
         for (i, two) in sums.as_chunks::<2>().0.iter().enumerate() {
             // The upper half of twice the sum is the sum in 2^-15.
             let odd = two[1].add32(two[1]).and(odd);
