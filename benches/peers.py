@@ -516,22 +516,24 @@ def compare(chosen, lines, old):
 def main():
     arguments = sys.argv[1:]
     mode = arguments.pop(0) if arguments[:1] in (["--write"], ["--compare"]) else ""
-    if any(word.startswith("-") for word in arguments) or (mode == "--write" and arguments):
+    if any(word.startswith("-") for word in arguments):
         sys.exit(__doc__)
+    if mode == "--write" and arguments:
+        sys.exit("peers: --write takes no ROW: the table in the file has all rows")
     os.environ.pop("GRAINFIELD_LEVEL", None)
-    hosts.run("cargo", "build", "--release", "--package=grainfield", "--bin=grainfield")
-    hosts.run("cargo", "build", "--release", *hosts.SHELLS)
-    hosts.python_site(ROOT / "target/release", SITE)
-    everything = list(rows())
-    chosen = [row for row in everything if not arguments or any(part in row.name for part in arguments)]
-    if not chosen:
-        sys.exit("peers: no row has such a name. They are:\n" + "\n".join(row.name for row in everything))
     title, *sections = PEERS.read_text().split("\n## ")
     tables = {section.split("\n")[0]: section for section in sections}
     name = processor()
     if mode == "--compare" and name not in tables:
         print(f"peers: {PEERS.name} has no table of {name} to compare with, only of: {'; '.join(tables) or 'none'}")
         return 2
+    everything = list(rows())
+    chosen = [row for row in everything if not arguments or any(part in row.name for part in arguments)]
+    if not chosen:
+        sys.exit("peers: no row has such a name. They are:\n" + "\n".join(row.name for row in everything))
+    hosts.run("cargo", "build", "--release", "--package=grainfield", "--bin=grainfield")
+    hosts.run("cargo", "build", "--release", *hosts.SHELLS)
+    hosts.python_site(ROOT / "target/release", SITE)
     text, lines = table(chosen)
     if mode == "--compare":
         return compare(chosen, lines, parsed(tables[name]))
