@@ -174,7 +174,7 @@ fn agree(settings: &str, format: Format, odd: usize, scratch: &mut Scratch) {
     }
 }
 
-/// All combinations of field, generator, depth and subsampling, each with three widths of its own.
+/// All combinations of field, generator, depth and subsampling, each with a width of its own.
 #[test]
 fn every_level_gives_the_same_bytes_for_all_that_goes_together() {
     let mut scratch = Scratch::default();
@@ -183,36 +183,35 @@ fn every_level_gives_the_same_bytes_for_all_that_goes_together() {
         for generator in GENERATORS {
             for depth in DEPTHS {
                 for planes in PLANES {
-                    for _ in 0..3 {
-                        number += 1;
-                        // 113 and 300 have no common divisor.
-                        let width = (number * 113 % 300 + 1) as u32;
-                        let Some(mut format) = format(planes, depth, width, (number % 9 + 1) as u32) else {
-                            assert_eq!(depth, "f32", "{planes}{depth}");
-                            continue;
-                        };
-                        if number % 2 == 1 {
-                            format.range = ColorRange::Full;
-                        }
-                        let settings = sized(settings, width);
-                        widths[width as usize] = true;
-                        agree(&format!("{settings}:generator={generator}"), format, number, &mut scratch);
+                    number += 1;
+                    // 113 and 300 have no common divisor.
+                    let width = (number * 113 % 300 + 1) as u32;
+                    let Some(mut format) = format(planes, depth, width, (number % 9 + 1) as u32) else {
+                        assert_eq!(depth, "f32", "{planes}{depth}");
+                        continue;
+                    };
+                    if number % 2 == 1 {
+                        format.range = ColorRange::Full;
                     }
+                    let settings = sized(settings, width);
+                    widths[width as usize] = true;
+                    agree(&format!("{settings}:generator={generator}"), format, number, &mut scratch);
                 }
             }
         }
     }
-    assert!(number > 6000 && widths[1..].iter().all(|&w| w), "{number}");
+    assert!(number > 2000 && widths[1..].iter().all(|&w| w), "{number}");
 }
 
-/// Every width for every field and kind of sample.
+/// Every width for every field, with each kind of sample at every third width.
 #[test]
 fn every_level_gives_the_same_bytes_at_every_width() {
     let mut scratch = Scratch::default();
     for (i, settings) in FIELDS.iter().enumerate() {
-        for name in ["gray", "gray10", "grayf32"] {
+        for (j, name) in ["gray", "gray10", "grayf32"].into_iter().enumerate() {
             // No grain at 300 samples of width is coarse enough for a raster that is halved twice.
-            for width in (1..=300u32).chain([699, 1024, 2003]) {
+            let own = |width: &u32| (*width as usize + i + j) % 3 == 0;
+            for width in (1..=300u32).filter(own).chain([699, 1024, 2003]) {
                 let format = Format::from_name(name, width, 3).unwrap();
                 let generator = GENERATORS[(i + width as usize / 7) % 2];
                 let settings = sized(settings, width);

@@ -1,7 +1,7 @@
 //! A walk over the whole catalog: checks the guarantees of all filters for every filter, with settings from its
 //! description and over every format. A new filter in the catalog is included automatically.
 //!
-//! Every entry meets every format at two sizes, and the other factors pairwise; `./x soak` walks the full product.
+//! Every entry meets every format at one size, and the other factors pairwise; `./x soak` walks the full product.
 
 mod alike;
 mod curves;
@@ -247,6 +247,9 @@ fn first_difference(a: &Frame, b: &Frame) -> Option<String> {
     }
     rows(a.format()).find_map(|(p, y)| {
         let (a, b) = (a.plane(p), b.plane(p));
+        if a.row_bytes(y) == b.row_bytes(y) {
+            return None;
+        }
         let x = a.row_bytes(y).iter().zip(b.row_bytes(y)).position(|(a, b)| a != b)?;
         Some(format!("plane {p} row {y} byte {x}"))
     })
@@ -263,11 +266,9 @@ fn cases(full: bool) -> Vec<(&'static Entry, [usize; 5])> {
                 all.extend((0..SIZES.len()).flat_map(more).map(|factors| (entry, factors)));
                 continue;
             }
-            // Two of the four sizes, and every pair of the other factors several times.
-            for k in 0..2 {
-                let turn = 2 * (layout * DEPTHS.len() + depth) + k;
-                all.push((entry, [layout, depth, (turn + turn / 4) % SIZES.len(), turn % 6, 0]));
-            }
+            // One of the sizes, and every pair of the other factors several times.
+            let turn = layout * DEPTHS.len() + depth;
+            all.push((entry, [layout, depth, (turn + turn / SIZES.len()) % SIZES.len(), turn % 6, 0]));
         }
     }
     // Fluid and sand reject frames with a ratio of sides above sixteen to one, when they are bound.

@@ -294,14 +294,14 @@ impl Chain {
             let from = from.or(input.map(|input| input.format));
             groups.push(Group { is_first: groups.is_empty(), ..Group::new(stages, from) });
         }
-        let mut bands = Vec::new();
-        let mut rest = output;
+        let (mut bands, mut rest) = (Vec::new(), output);
         let (_, height) = format.plane_size(0);
         let extra =
             pass.iter().flat_map(|a| &a.parts).flat_map(|p| &p.now).map(|now| now.plan.extra_rows).max();
         let step = band_rows(pass, host.executor.width(), extra.unwrap_or(0) as usize);
         let mut start = step;
-        while start < height {
+        // The last band keeps a few rows more: alone they may have no chroma in the bottom field.
+        while start + 4 < height {
             let (band, below) = rest.split_at_row(start);
             bands.push(Mutex::new(Some(band)));
             rest = below;
