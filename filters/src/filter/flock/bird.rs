@@ -224,10 +224,8 @@ impl Bird {
                 let at = [x + r * (1.0 - 2.0 * u), side * high * 0.78, heave + 0.028 + 0.30 * high];
                 (at, 0.6 * r * k, r * k)
             };
-            mesh.loft(Sheet::new([4, 6]), ring, |_, _| Skin {
-                gloss: 0.5,
-                ..Skin::plain([0.09, 0.08, 0.07])
-            });
+            let skin = Skin { gloss: 0.5, ..Skin::plain([0.09, 0.08, 0.07]) };
+            mesh.loft(Sheet::new([4, 6]), ring, |_, _| skin);
         }
     }
 

@@ -164,11 +164,8 @@ fn antenna(mesh: &mut Mesh, moth: &Individual, side: f32) {
             for w in SIDES.map(|s| s * wide(t)) {
                 let (a, b) = (stem(t), stem(t + 0.02));
                 let tip = [a[0] + 0.75 * w + 0.035, a[1] - side * 0.75 * w + side * 0.03, a[2]];
-                mesh.sheet(
-                    Sheet::new([1, 1]).flipped(side > 0.0),
-                    |u, v| blend(blend(a, b, v), tip, u),
-                    |_, _| barbs,
-                );
+                let barb = |u: f32, v: f32| blend(blend(a, b, v), tip, u);
+                mesh.sheet(Sheet::new([1, 1]).flipped(side > 0.0), barb, |_, _| barbs);
             }
         }
     }

@@ -105,8 +105,9 @@ impl View<'_> {
     /// The number of poses while the shutter is open: one for each sample that the tips of wings or fins move.
     fn pose_count(&self, s: &AgentPose) -> usize {
         let [dx, dy] = [0, 1].map(|i: usize| s.then.at[i] - s.here.at[i]);
-        let swing = if s.figure == Figure::Fish { 1.2 } else { 5.2 } * s.own.effort;
-        let moved = (dx * dx + dy * dy).sqrt() + swing * self.beats * self.look.shutter * s.own.half;
+        let swing = if s.figure == Figure::Fish { 1.2 } else { 5.2 };
+        let beat = swing * s.own.effort * self.beats * self.look.shutter * s.own.half;
+        let moved = (dx * dx + dy * dy).sqrt() + beat;
         (moved.ceil() as usize).clamp(1, POSES)
     }
 

@@ -128,14 +128,19 @@ impl View<'_> {
             figure => figure,
         };
         let falcon = hunts && matches!(figure, Figure::Starling | Figure::Gull);
-        let large = if hunts { 2.2 } else { self.own_size(id) };
-        let half = (self.look.half * scale(position[2]) * large).min(LARGEST);
+        let half = self.half(agent, id);
         let roll = self.roll(figure, agent, id);
         let here = self.stance(position, v, roll, half);
         let then = self.stance(add(position, mul(v, self.look.shutter)), v, roll, half);
         let effort = self.effort(figure, id, dot(v, v).sqrt() / self.rules.speed.max(1e-6));
         let own = Individual { phase: agent[7], effort, ..Individual::new(self.rules.seed, id, half) };
         AgentPose { figure, falcon, position, own, here, then }
+    }
+
+    /// Half a span, in rows of the frame.
+    fn half(&self, agent: &Agent, id: u64) -> f32 {
+        let large = if id >= self.rules.agents as u64 { 2.2 } else { self.own_size(id) };
+        (self.look.half * scale(agent[2]) * large).min(LARGEST)
     }
 
     fn stance(&self, p: V, v: V, roll: f32, half: f32) -> Stance {
@@ -179,12 +184,10 @@ impl View<'_> {
 
     /// The area of an agent that is drawn as a picture of its own.
     pub(super) fn portrayed(&self, agent: &Agent, id: u64) -> Option<Area> {
-        if !self.full || self.sheet.is_some() {
+        if !self.full || self.sheet.is_some() || self.half(agent, id) < DETAIL {
             return None;
         }
-        let pose = self.pose(agent, id);
-        let area = if pose.own.half >= DETAIL { self.area(&pose) } else { None };
-        area.filter(|a| a.size.iter().all(|s| *s <= Picture::MAX_SIDE))
+        self.area(&self.pose(agent, id)).filter(|a| a.size.iter().all(|s| *s <= Picture::MAX_SIDE))
     }
 
     /// The splat of picture `index`, which is that of an agent.
