@@ -10,7 +10,7 @@
 use grainfield_filters::frame::{Format, Frame, PlaneSet, Scratch};
 use grainfield_filters::host::{CurrentThread, Executor};
 use grainfield_filters::noise::seed::mix64;
-use grainfield_filters::particle::draw::{Bins, Blend, Painter, Shape, Splat, SplatStyle};
+use grainfield_filters::particle::draw::{Bins, Blend, BlendSpace, Painter, Shape, Splat, SplatStyle};
 use grainfield_filters::simd::Level;
 use std::hint::black_box;
 
@@ -86,7 +86,7 @@ fn skia_solid(splats: &[Splat], pixmap: &mut tiny_skia::Pixmap) {
 fn table(count: usize, level: Level) {
     let format = right(Format::from_name("yuv420p", WIDTH, HEIGHT));
     let style = SplatStyle::new(right(Shape::disc(1.0)), Blend::Over);
-    let painter = right(Painter::new(&format, vec![style], level));
+    let painter = right(Painter::new(&format, vec![style], BlendSpace::Gamma, level));
     let splats = splats(count);
     let (mut bins, mut scratch) = (Bins::default(), Scratch::default());
     let mut frame = Frame::new(format);

@@ -23,7 +23,7 @@ pub trait Executor: Sync {
     }
 }
 
-/// What `until` returns, which waits for another thread: see [`Executor::wait`].
+/// The result of `until`, which waits for another thread: see [`Executor::wait`].
 pub fn wait<T>(executor: &dyn Executor, until: impl FnOnce() -> T) -> T {
     let (mut until, mut got) = (Some(until), None);
     executor.wait(&mut || got = until.take().map(|f| f()));

@@ -31,7 +31,7 @@ settings! {
 }
 
 choices! {
-    /// What fades.
+    /// The target of the fade.
     enum To {
         /// the colour; alpha stays
         Color = "color",

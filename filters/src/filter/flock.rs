@@ -1,15 +1,15 @@
 //! `flock`: starlings, gulls, fish, moths and bats that fly or swim in a flock through the picture.
 //!
 //! Agents follow C. Reynolds, *Flocks, Herds, and Schools: A Distributed Behavioral Model* (1987): each makes room for its
-//! neighbours, flies as they do and stays near them; beside that it is drawn home, blown by a wind, and flees what it fears.
-//! They move in a space behind the frame in steps of one length. The flock never sees the moving picture; what
-//! obstructs it is an image, or one frame of the source.
+//! neighbours, flies as they do and stays near them; it is also drawn home, blown by a wind, and flees predators and threats.
+//! They move in a space behind the frame in steps of one length. The flock never sees the moving picture; its
+//! obstacle is an image, or one frame of the source.
 //!
-//! | module | what it holds |
+//! | module | contents |
 //! |---|---|
 //! | `rules` | one step: rules, motion |
-//! | `near` | which agents are neighbours, and what they add up to |
-//! | `kinds` | what the kinds of animals do differently |
+//! | `near` | neighbours, and the sums over them |
+//! | `kinds` | the habits of the kinds of animals |
 //! | `view` | from agents to splats |
 //! | `figure` | simple bodies, of three ellipsoids |
 //! | `portrait` | pictures of single agents, drawn anew for each frame |
@@ -58,7 +58,7 @@ pub const ENTRY: Entry = Entry::new::<FlockSpec>(
 )
 .with_role(Role::Covers);
 
-/// The most agents that may be asked for.
+/// The largest number of agents.
 pub const MAX_AGENTS: i64 = 100_000;
 /// Agents that a task draws, and pictures that a task makes.
 const PART: usize = 512;
@@ -188,7 +188,7 @@ impl FlockSpec {
         let rate = stepped::rate(input);
         let steps = kinds::steps(1.0 / rate.to_f64());
         let (rules, beats) = kinds::rules(self, seed, aspect, 1.0 / (rate.to_f64() * steps as f64), solid);
-        // All that shapes a state.
+        // Everything that a state depends on.
         let walls: Vec<u32> = rules.solid.iter().flat_map(|s| s.words().collect::<Vec<_>>()).collect();
         let plain = Rules { solid: None, ..rules.clone() };
         let points = [&self.goal, &self.threat].map(|p| p.as_ref().map(ToString::to_string));
@@ -242,7 +242,7 @@ struct FlockFrame {
     bins: Bins,
 }
 
-/// What a flock is at a moment.
+/// The parameters of a frame.
 struct FlockAt {
     steps: u64,
     look: Look,
@@ -263,7 +263,7 @@ impl Flock {
         [0.5 * a + (x - 0.5 * a) / s, 0.5 + (y - 0.5) / s, z].map(|v| v.clamp(-50.0, 50.0) as f32)
     }
 
-    /// What moves without the agents before a step.
+    /// The state besides the agents before a step.
     fn moment(&self, step: u64) -> Moment {
         let at = self.clock.time(step);
         let threat =
@@ -331,7 +331,8 @@ impl Flock {
                 let mut buffers = lock(&free_buffers).pop().unwrap_or_default();
                 let mut out = lock(&parts[part]);
                 for (picture, (_, id, area)) in out.iter_mut().zip(&wanted[part * PICTURES..]) {
-                    *picture = view.picture(&agents[*id as usize], u64::from(*id), area, &mut buffers);
+                    let pose = view.pose(&agents[*id as usize], u64::from(*id));
+                    *picture = view.picture(&pose, area, &mut buffers);
                 }
                 lock(&free_buffers).push(buffers);
             });

@@ -88,7 +88,7 @@ struct Set {
     strength: Animated,
     threshold: Animated,
     knee: Animated,
-    /// Of R, G and B.
+    /// The radii of R, G and B.
     radii: [Animated; 3],
     tint: Animated<[f64; 4]>,
     /// Whether only the light beyond that of the highlight itself is added.

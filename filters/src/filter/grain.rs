@@ -149,9 +149,9 @@ const SLOPE: f64 = 1.0 / 64.0;
 
 /// How fields of grain are summed in one plane.
 struct Sum {
-    /// What each of two is multiplied by, in 1/32768, at most 32767; of no meaning for a single one.
+    /// The factors of two grains, in 1/32768, at most 32767; without meaning for a single one.
     weights: [i16; 2],
-    /// What the strength is multiplied by at this width of the picture.
+    /// The factor of the strength at this width of the picture.
     strength: f64,
     /// The standard deviation of the sum.
     deviation: f64,

@@ -35,8 +35,7 @@ impl Overlay {
         most: usize,
         level: Level,
     ) -> Result<Overlay, SettingError> {
-        let painter =
-            Painter::with_space(format, styles, space, level).map_err(|e| SettingError::new("", e))?;
+        let painter = Painter::new(format, styles, space, level).map_err(|e| SettingError::new("", e))?;
         Ok(Overlay { painter, format: *format, most })
     }
 

@@ -41,7 +41,7 @@ use crate::settings;
 use crate::settings::{Animated, FileAsset, FileKind, ImageAsset, SettingError, Settings, Values};
 use crate::simd::Level;
 use block::ParticleBlock;
-use bound_layer::{EffectState, Scene};
+use bound_layer::{Binding, EffectState, Scene, WindOffset};
 use layer_renderer::LayerRenderer;
 use std::sync::{Arc, Mutex};
 
@@ -210,10 +210,8 @@ impl Particles {
                 Some(image) => (vec![Shape::Image(image.clone())], Shape::Image(image.clone())),
                 None => {
                     let first = layer.tint.colours.first().copied().unwrap_or_default();
-                    layer
-                        .form
-                        .shapes(first)
-                        .map_err(|e| SettingError::new("", format!("layer {}: {e}", i + 1)))?
+                    let wrong = |e| SettingError::new("", format!("layer {}: {e}", i + 1));
+                    layer.form.shapes(first).map_err(wrong)?
                 }
             };
             shapes.push(streak);
@@ -239,12 +237,9 @@ impl Particles {
         // the representation of colours.
         let styles = self.styles()?;
         let sketch = Overlay::with_space(input, styles.clone(), effect.light, 1, level)?;
-        let layers: Vec<LayerRenderer> = (0..effect.layers.len())
-            .map(|i| {
-                LayerRenderer::new(&effect, i, most, seed, &sketch, level)
-                    .map_err(|e| SettingError::new("amount", e))
-            })
-            .collect::<Result<_, _>>()?;
+        let binding = Binding { effect: &effect, amount: most, seed, overlay: &sketch, level };
+        let layers = (0..effect.layers.len()).map(|i| LayerRenderer::new(&binding, i));
+        let layers = layers.collect::<Result<Vec<_>, _>>().map_err(|e| SettingError::new("amount", e))?;
         let rooms: Vec<(i64, usize)> = layers.iter().map(LayerRenderer::room).collect();
         let alive = rooms.iter().fold(0i64, |sum, r| sum.saturating_add(r.0));
         if alive > MAX_PARTICLES {
@@ -326,7 +321,7 @@ impl BoundParticles {
             None if speed == 1.0 => clock,
             None => (clock as f64 * speed).clamp(-limit, limit) as i64,
         };
-        let blown = self.wind_sum.clone().map(|sum| -> Arc<dyn Fn(f32) -> f32 + Send + Sync> {
+        let wind_offset = self.wind_sum.clone().map(|sum| -> WindOffset {
             let unit = unit(&self.wind);
             let seconds = match &self.wind {
                 Animated::Curve(c) if !c.in_seconds() => at.frame,
@@ -334,9 +329,9 @@ impl BoundParticles {
             };
             let (now, here) = (sum.value_at(seconds), seconds);
             // A particle of age `age` in the effect was born `age / speed` ago.
-            let ago = if speed > 0.0 { 1.0 / (speed * unit) } else { 0.0 };
+            let per_age = if speed > 0.0 { 1.0 / (speed * unit) } else { 0.0 };
             Arc::new(move |age| {
-                let back = (f64::from(age) * ago * 65_536.0).clamp(0.0, 1e15) as i64;
+                let back = (f64::from(age) * per_age * 65_536.0).clamp(0.0, 1e15) as i64;
                 let then = here - Ratio::new(back, 65_536).unwrap_or(Ratio::ZERO);
                 ((now - sum.value_at(then)) * unit * speed) as f32
             })
@@ -345,9 +340,9 @@ impl BoundParticles {
             flick,
             speed: speed as f32,
             size: self.size.at(at) as f32,
-            part: if self.most > 0.0 { (self.amount.at(at) / self.most) as f32 } else { 0.0 },
+            visible: if self.most > 0.0 { (self.amount.at(at) / self.most) as f32 } else { 0.0 },
             wind: self.wind.at(at) as f32,
-            blown,
+            wind_offset,
             every: self.every,
         }
     }
@@ -385,12 +380,8 @@ impl Render for BoundParticles {
     ) -> Result<FrameCache, PrepareError> {
         host.check()?;
         if kept.pools.is_empty() {
-            kept.pools = self
-                .layers
-                .iter()
-                .map(LayerRenderer::pool)
-                .collect::<Result<_, _>>()
-                .map_err(PrepareError::Failed)?;
+            let pools = self.layers.iter().map(LayerRenderer::pool);
+            kept.pools = pools.collect::<Result<_, _>>().map_err(PrepareError::Failed)?;
         }
         let FrameCache { pools, bins } = &mut kept;
         {

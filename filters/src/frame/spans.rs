@@ -88,7 +88,7 @@ impl fmt::Display for Span {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Spans(pub(super) Vec<Span>);
 
-/// What [`Spans::resolve`] has to know about a source.
+/// The properties of a source for [`Spans::resolve`].
 #[derive(Clone, Debug)]
 pub struct ClipFrames {
     /// The number of the first frame.

@@ -91,7 +91,7 @@ impl EmitterShape {
     }
 
     /// The direction, of length 1, for two numbers from -1 to 1.
-    pub(crate) fn way(&self, r: f32, s: f32) -> [f32; 3] {
+    pub(crate) fn direction(&self, r: f32, s: f32) -> [f32; 3] {
         let along = along(self.cone, r, s);
         [0, 1, 2].map(|axis| from_fixed(turned(self, axis, along)))
     }

@@ -97,7 +97,7 @@ const IN_A_ROW: [u32; BLOCK] = {
 #[repr(C, align(64))]
 pub struct PlacedBlock {
     // The rows come first, so that each begins with a line of memory.
-    /// What each lane's number is above `first`; rising.
+    /// The distance of each lane's number from `first`, ascending.
     offset: [u32; BLOCK],
     /// Seconds since birth.
     pub age: [f32; BLOCK],
@@ -111,7 +111,7 @@ pub struct PlacedBlock {
     pub angle: [f32; BLOCK],
     /// Where the sequences stand: after the parameters that are drawn so far.
     pub bits: [u32; BLOCK],
-    /// What the numbers are counted from: lane j holds number `first + offset[j]`.
+    /// The base of the numbers: lane j holds number `first + offset[j]`.
     first: i64,
     /// `offset` is 0, 1, 2 ... as it is in most blocks: then it need not be written again.
     row: bool,

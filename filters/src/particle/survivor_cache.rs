@@ -14,7 +14,7 @@ use core::ops::Range;
 #[repr(C, align(64))]
 pub(super) struct SurvivorBlock {
     pub(super) columns: Columns,
-    /// What each lane's number is above `first`; lanes that hold no one have 0.
+    /// The distance of each lane's number from `first`; 0 for empty lanes.
     pub(super) offset: [u32; BLOCK],
     /// Number of lane 0.
     pub(super) first: i64,

@@ -1,9 +1,9 @@
-//! What animals there are, and what the small ones look like: three ellipsoids in the body's own frame (x ahead, y to its
+//! The kinds of animals, and their simple bodies for small ones: three ellipsoids in the body's own frame (x ahead, y to its
 //! right, z up; half its span, or half its length, is 1), for a phase of its wings or fins.
 
-use super::vector::{V, add, cross, mul, sub, wave};
+use super::vector::{V, add, cross, dot, mul, sub, turns, wave};
 
-/// What kind of animal it is.
+/// A kind of animal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Figure {
     Starling,
@@ -28,12 +28,12 @@ fn round(at: V, half: V, shade: usize) -> Part {
 fn limb(a: V, b: V, wide: V, thick: f32, shade: usize) -> Part {
     let long = mul(sub(b, a), 0.5);
     let across = cross(long, wide);
-    let size = (across[0] * across[0] + across[1] * across[1] + across[2] * across[2]).sqrt().max(1e-6);
+    let size = dot(across, across).sqrt().max(1e-6);
     (mul(add(a, b), 0.5), [long, wide, mul(across, thick / size)], shade)
 }
 
-/// The simple body of a figure with its wings or fins at a phase, in the order of drawing. `effort` is how far they go, 0
-/// (gliding) to 1.
+/// The simple body of a figure with its wings or fins at a phase, in the order of drawing. `effort` is the amplitude of the
+/// beat, 0 (gliding) to 1.
 pub(super) fn pose(figure: Figure, phase: f32, effort: f32) -> [Part; SIMPLE] {
     if figure == Figure::Fish {
         let swing = 0.3 * effort * wave(phase);
@@ -43,19 +43,13 @@ pub(super) fn pose(figure: Figure, phase: f32, effort: f32) -> [Part; SIMPLE] {
     }
     let chord = if figure == Figure::Moth { 0.42 } else { 0.135 };
     let wing = |side: f32| {
-        let (z, y) = swung(0.92, 0.65 * effort * wave(phase) + 0.10);
+        let angle = turns(0.65 * effort * wave(phase) + 0.10);
+        let (z, y) = (0.92 * wave(angle), 0.92 * wave(angle + 0.25));
         // From beyond the middle on: an ellipse that began there would leave a gap to the body.
         let root = [0.10, -0.24 * side * y, 0.02 - 0.24 * z];
         limb(root, [-0.05, side * y, z], [chord, 0.0, 0.0], 0.02, 1)
     };
     [round([-0.04, 0.0, 0.0], [0.42, 0.125, 0.12], 0), wing(-1.0), wing(1.0)]
-}
-
-/// How high and how far out the end of something `long` is that is raised by an angle (a quarter of a turn is about 1.57).
-#[inline(always)]
-fn swung(long: f32, angle: f32) -> (f32, f32) {
-    let turns = angle * (0.5 / core::f32::consts::PI);
-    (long * wave(turns), long * wave(turns + 0.25))
 }
 
 /// Colours of simple bodies: body and wing or tail.

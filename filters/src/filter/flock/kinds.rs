@@ -1,4 +1,4 @@
-//! What the kinds of animals do differently, and the constants that follow from the settings.
+//! The habits of the kinds of animals, and the constants that follow from the settings.
 
 use super::super::overlay::Rng;
 use super::FlockSpec;

@@ -1,17 +1,17 @@
-//! The light that falls on bodies: day for birds, dusk for bats, a lamp for moths, water for fish; and haze before them.
+//! Light on bodies: day for birds, dusk for bats, a lamp for moths, water for fish; and the haze before them.
 
 use super::figure::Figure;
 use super::mesh::{Skin, blend, step};
-use super::vector::{V, add, dot, mul, sub, unit, wave};
+use super::vector::{V, add, dot, mul, sub, unit};
 use super::view::View;
 
 /// The light at an agent.
 pub(super) struct Light {
     figure: Figure,
-    /// Towards the sun or the lamp, and how strong that is.
+    /// The direction to the sun or the lamp, and its strength.
     to: V,
     strong: f32,
-    /// Brightness of everything.
+    /// The brightness of all light.
     all: f32,
     haze: Option<(V, f32)>,
     /// Replaces the colours.
@@ -22,7 +22,7 @@ const SUN: V = [-0.36, -0.80, -0.48];
 const DUSK: V = [0.28, -0.70, 0.657];
 const WATER: V = [-0.33, -0.86, -0.39];
 
-/// A high power of what is from 0 to 1.
+/// The eighth power of a number; 0 below 0.
 fn eighth(v: f32) -> f32 {
     let v = v.max(0.0);
     let v2 = v * v;
@@ -38,13 +38,7 @@ impl Light {
                 let to = sub(look.lamp, p);
                 (unit(to, SUN), look.lamplight() * 5.0 / (1.0 + dot(to, to) * 45.0), 0.15)
             }
-            Figure::Fish => {
-                // Daylight from above, with ripples.
-                let time = look.time as f32;
-                let ripple =
-                    wave(p[0] * 1.7 + 0.6 * p[2] + 0.23 * time) * wave(p[0] * 0.9 - p[1] * 0.7 - 0.17 * time);
-                (WATER, 1.0, 1.08 - 0.34 * view.rules.seen(p)[1] + 0.12 * ripple)
-            }
+            Figure::Fish => (WATER, 1.0, view.daylight(p)),
             Figure::Bat => (DUSK, 0.30, 1.0),
             _ => (SUN, 0.30, 1.0),
         };
@@ -66,7 +60,6 @@ impl Light {
             let bright = own[0].max(own[1]).max(own[2]);
             own = mul(colour, 0.5 + 0.5 * (bright / most).min(1.0));
         }
-        // How far it faces up, and the light.
         let up = 0.5 - 0.5 * n[1];
         let facing = dot(n, self.to);
         let through = skin.sheer * (-facing).max(0.0);
@@ -77,7 +70,7 @@ impl Light {
             Figure::Moth => {
                 let wrapped = ((facing + 0.55) / 1.55).max(0.0);
                 let lamp = self.strong * (0.14 + 0.90 * wrapped + 0.85 * through);
-                // The edges of fur and wings before the lamp.
+                // Fur and wings before the lamp have bright edges.
                 let edge = 1.0 - n[2] * n[2];
                 let rim = 0.5 * self.strong * self.to[2].max(0.0) * edge * edge;
                 let night = self.all * (0.55 + 0.45 * up);
@@ -86,7 +79,7 @@ impl Light {
                 [0, 1, 2].map(|i: usize| (own[i] * (night + lamp + rim) + shine) * tint[i])
             }
             Figure::Fish => {
-                // What a mirror shows: bright above, dim below, and the water beside.
+                // A mirror reflects bright water above, dim water below.
                 let d = -n[2];
                 let reflected = [2.0 * d * n[0], 2.0 * d * n[1], 2.0 * d * n[2] + 1.0];
                 let above = -reflected[1];

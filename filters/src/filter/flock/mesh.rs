@@ -1,18 +1,21 @@
 //! Surfaces of a body, cut into small quads: rings around a line for what is solid, sheets for wings and fins.
 
-use super::vector::{V, wave};
+use super::vector::{V, add, cross, mul, sub, unit, wave};
 use crate::noise::seed::mix64;
 
-/// What a place of a surface looks like.
+/// Both sides of a body, -1 and 1: y is negative to its left.
+pub(super) const SIDES: [f32; 2] = [-1.0, 1.0];
+
+/// The look of a surface at a point.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Skin {
     /// Colour of the outer side or of the upper one.
     pub(super) over: V,
     /// Colour of the lower side of a sheet.
     pub(super) under: V,
-    /// How much it shines.
+    /// The strength of highlights.
     pub(super) gloss: f32,
-    /// The part of the light from behind that comes through.
+    /// The fraction of light from behind that comes through.
     pub(super) sheer: f32,
 }
 
@@ -28,14 +31,27 @@ pub(super) struct Sheet {
     pub(super) first: usize,
     /// Vertices along u and v.
     pub(super) n: [usize; 2],
-    /// Only its outer side is seen.
-    pub(super) solid: bool,
-    /// The first and last vertices along v are the same.
+    /// Whether the first and last vertices along v are the same, so that only the outer side is seen.
     pub(super) closed: bool,
     /// The upper side is that of the cross product of v and u instead of u and v.
     pub(super) flip: bool,
-    /// Of sixteen samples, so many are left out: a thin fin or a feather's edge.
+    /// The number of each sixteen points that are left out: a thin fin or a feather's edge.
     pub(super) gaps: u8,
+}
+
+impl Sheet {
+    /// A sheet of `n` quads.
+    pub(super) fn new(n: [usize; 2]) -> Sheet {
+        Sheet { first: 0, n: n.map(|n| n + 1), closed: false, flip: false, gaps: 0 }
+    }
+
+    pub(super) fn flipped(self, flip: bool) -> Sheet {
+        Sheet { flip, ..self }
+    }
+
+    pub(super) fn with_gaps(self, gaps: u8) -> Sheet {
+        Sheet { gaps, ..self }
+    }
 }
 
 /// The surfaces of a body in its own coordinates: x ahead, y to its right, z up.
@@ -44,7 +60,7 @@ pub(super) struct Mesh {
     pub(super) at: Vec<V>,
     pub(super) skin: Vec<Skin>,
     pub(super) sheets: Vec<Sheet>,
-    /// Whether skins are made, too. The pose of a body does not change them.
+    /// Whether skins are computed, too. The pose of a body does not change them.
     pub(super) painted: bool,
 }
 
@@ -58,7 +74,8 @@ impl Mesh {
         }
     }
 
-    fn grid<C>(
+    /// A sheet whose values that are constant along v are computed once for every u.
+    pub(super) fn wing<C>(
         &mut self,
         sheet: Sheet,
         column: impl Fn(f32) -> C,
@@ -82,85 +99,55 @@ impl Mesh {
         self.sheets.push(sheet);
     }
 
-    /// A sheet of `n` quads; for u and v from 0 to 1, its places and skins.
+    /// A sheet; for u and v from 0 to 1, its places and skins.
     pub(super) fn sheet(
         &mut self,
-        n: [usize; 2],
-        flip: bool,
-        gaps: u8,
+        sheet: Sheet,
         at: impl Fn(f32, f32) -> V,
         skin: impl Fn(f32, f32) -> Skin,
     ) {
-        let n = n.map(|n| n.max(1) + 1);
-        let sheet = Sheet { first: 0, n, solid: false, closed: false, flip, gaps };
-        self.grid(sheet, |u| u, |u, v| at(*u, v), skin);
-    }
-
-    /// A wing: what is the same along v is worked out once for every u.
-    pub(super) fn wing<C>(
-        &mut self,
-        n: [usize; 2],
-        flip: bool,
-        column: impl Fn(f32) -> C,
-        at: impl Fn(&C, f32) -> V,
-        skin: impl Fn(f32, f32) -> Skin,
-    ) {
-        let n = n.map(|n| n.max(1) + 1);
-        let sheet = Sheet { first: 0, n, solid: false, closed: false, flip, gaps: 0 };
-        self.grid(sheet, column, at, skin);
+        self.wing(sheet, |u| u, |u, v| at(*u, v), skin);
     }
 
     /// Rings around a line from its front end to its rear one: `ring(u)` is the centre, half the width and half the height;
     /// `skin` gets u and the angle in turns, from above over the right side.
     pub(super) fn loft(
         &mut self,
-        n: [usize; 2],
+        sheet: Sheet,
         ring: impl Fn(f32) -> (V, f32, f32),
         skin: impl Fn(f32, f32) -> Skin,
     ) {
-        let n = [n[0].max(2) + 1, n[1].max(4) + 1];
-        let sheet = Sheet { first: 0, n, solid: true, closed: true, flip: false, gaps: 0 };
         let at = |(c, wide, high): &(V, f32, f32), v: f32| {
             // The last is the first, to the bit.
             let v = if v >= 1.0 { 0.0 } else { v };
             [c[0], c[1] + wide * wave(v), c[2] + high * wave(v + 0.25)]
         };
-        self.grid(sheet, ring, at, skin);
+        self.wing(Sheet { closed: true, ..sheet }, ring, at, skin);
     }
 
     /// A ball of one colour.
     pub(super) fn ball(&mut self, n: [usize; 2], [x, y, z]: V, r: f32, skin: Skin) {
         let ring = |u: f32| ([x + r * (1.0 - 2.0 * u), y, z], r * wave(0.5 * u), r * wave(0.5 * u));
-        self.loft(n, ring, |_, _| skin);
+        self.loft(Sheet::new(n), ring, |_, _| skin);
     }
 
-    /// A tapered tube from `a` to `b` with these radii.
-    pub(super) fn tube(
-        &mut self,
-        n: [usize; 2],
-        ends: [V; 2],
-        radii: [f32; 2],
-        skin: impl Fn(f32, f32) -> Skin,
-    ) {
-        use super::vector::{add, cross, mul, sub, unit};
-        let [a, b] = ends;
-        let way = unit(sub(b, a), [1.0, 0.0, 0.0]);
-        let right = unit(cross(way, [0.0, 0.0, 1.0]), [0.0, 1.0, 0.0]);
-        let up = cross(right, way);
-        let n = [n[0].max(1) + 1, n[1].max(4) + 1];
-        let sheet = Sheet { first: 0, n, solid: true, closed: true, flip: false, gaps: 0 };
+    /// A tube of one colour from `a` to `b` with these radii.
+    pub(super) fn tube(&mut self, sheet: Sheet, [a, b]: [V; 2], radii: [f32; 2], skin: Skin) {
+        let along = unit(sub(b, a), [1.0, 0.0, 0.0]);
+        let right = unit(cross(along, [0.0, 0.0, 1.0]), [0.0, 1.0, 0.0]);
+        let up = cross(right, along);
         let at = |u: &f32, v: f32| {
             let (u, v) = (*u, if v >= 1.0 { 0.0 } else { v });
             let r = mix(radii[0], radii[1], u);
             let ring = add(mul(right, r * wave(v)), mul(up, r * wave(v + 0.25)));
             add(add(a, mul(sub(b, a), u)), ring)
         };
-        self.grid(sheet, |u| u, at, skin);
+        self.wing(Sheet { closed: true, ..sheet }, |u| u, at, |_, _| skin);
     }
 }
 
 #[inline(always)]
-pub(super) fn mix(a: f32, b: f32, t: f32) -> f32 {
+pub(super) const fn mix(a: f32, b: f32, t: f32) -> f32 {
     a + (b - a) * t
 }
 
@@ -207,9 +194,13 @@ pub(super) fn curve([xs, ys]: Points, x: f32) -> f32 {
 }
 
 /// A factor that closes the ends of rings from u = 0 to u = 1.
-#[inline(always)]
 pub(super) fn ends(u: f32) -> f32 {
     if u <= 0.0 || u >= 1.0 { 0.08 } else { 1.0 }
+}
+
+/// The radius of rings along a curve that is closed at both ends.
+pub(super) fn profile(points: Points, u: f32) -> f32 {
+    curve(points, u) * ends(u)
 }
 
 /// The fraction of a number.
@@ -235,7 +226,7 @@ pub(super) fn noise(x: f32, y: f32, seed: u64) -> f32 {
     mix(row(j), row(j.wrapping_add(1)), v)
 }
 
-/// What makes one animal differ from the next, and how finely it is cut.
+/// An animal in a pose.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Individual {
     /// Numbers from 0 to 1.
@@ -243,21 +234,24 @@ pub(super) struct Individual {
     pub(super) seed: u64,
     /// Half a span in samples.
     pub(super) half: f32,
+    /// The phase (turns) and the amplitude of its beat.
+    pub(super) phase: f32,
+    pub(super) effort: f32,
 }
 
 impl Individual {
     pub(super) fn new(seed: u64, id: u64, half: f32) -> Individual {
         let bits = mix64(seed ^ id.wrapping_mul(0xa24b_aed4_963e_e407));
         let traits = [0, 16, 32, 48].map(|s| ((bits >> s) & 0xffff) as f32 / 65536.0);
-        Individual { traits, seed: bits, half }
+        Individual { traits, seed: bits, half, phase: 0.0, effort: 1.0 }
     }
 
-    /// The number of quads for a part so long.
-    pub(super) fn cuts(&self, long: f32, least: usize, most: usize) -> usize {
-        ((self.half * long * 0.42) as usize).clamp(least, most)
+    /// A sheet whose number of quads along u and v follows from its length, between two limits.
+    pub(super) fn cuts(&self, sizes: [(f32, usize, usize); 2]) -> Sheet {
+        Sheet::new(sizes.map(|(long, least, most)| ((self.half * long * 0.42) as usize).clamp(least, most)))
     }
 
-    /// A number of a trait, `around` give or take a part.
+    /// A number that depends on a trait: `around`, plus or minus the fraction `part`.
     pub(super) fn vary(&self, which: usize, around: f32, part: f32) -> f32 {
         around * (1.0 + part * (2.0 * self.traits[which] - 1.0))
     }

@@ -1,4 +1,4 @@
-//! Which agents are near each other: agents sorted by cell, and the sums over those that each looks at.
+//! Finds neighbours: sorts agents by cell, and sums over the neighbours of each.
 //!
 //! The neighbours of an agent are looked for in the cells around its own, after a stable counting sort of all agents by
 //! cell. What is around a cell is copied once for all agents in it, in the order of cells and, within each, of ids. Sums
@@ -153,12 +153,12 @@ pub(super) struct Near {
     pub(super) apart: V,
 }
 
-/// Numbers of candidates: of all runs, and of the vector that is written behind the last.
+/// The number of candidates: those of all runs, and a vector that is written behind the last.
 const ROOM: usize = 9 * CAP + LANES;
-/// Where nobody is, behind the last candidate.
+/// A position out of sight, behind the last candidate.
 const NOWHERE: f32 = 1e9;
 
-/// What the agents of a cell look at.
+/// The candidates for neighbours of the agents of a cell.
 struct Candidates {
     numbers: [[f32; ROOM]; 6],
     weights: [f32; ROOM],
@@ -170,7 +170,7 @@ impl Candidates {
     const EMPTY: Candidates =
         Candidates { numbers: [[0.0; ROOM]; 6], weights: [0.0; ROOM], slots: [0; ROOM], count: 0 };
 
-    /// Copies what is around a cell.
+    /// Copies the agents around a cell.
     #[inline(always)]
     fn gather(&mut self, cells: &Cells, sorted: &Sorted, cell: [usize; 3], step: u64) {
         self.count = 0;
@@ -186,7 +186,7 @@ impl Candidates {
         self.numbers[0][to].fill(NOWHERE);
     }
 
-    /// Adds up to [`LANES`] agents: always a whole vector; what is beyond them is overwritten by the next.
+    /// Adds up to [`LANES`] agents. A full vector is written; the next call overwrites the lanes that are left.
     #[inline(always)]
     fn add(&mut self, sorted: &Sorted, part: Run, weight: f32) {
         let to = self.count..self.count + LANES;
@@ -201,7 +201,7 @@ impl Candidates {
         self.count += (part.to - part.from) as usize;
     }
 
-    /// What the agent of a slot sees.
+    /// The sums over the agents in sight of the one in `slot`.
     #[inline(always)]
     fn seen(&self, at: V, slot: u32, sight2: f32, per_room: f32) -> Near {
         let mut sums = [[0.0; LANES]; SUMS];
@@ -285,8 +285,8 @@ fn sum(lanes: &Lanes) -> f32 {
     (b[0] + b[2]) + (b[1] + b[3])
 }
 
-/// Those of a run that the agents of a cell look at: from a place on that changes with cell and step, and from the start
-/// of the run again, at most [`CAP`].
+/// At most [`CAP`] agents of a run, as candidates for a cell: from an index on that changes with cell and step, and from the
+/// start of the run again.
 #[inline(always)]
 pub(super) fn looked_at(cell: u32, step: u64, run: Run) -> [Run; 2] {
     let len = run.to - run.from;
@@ -301,7 +301,7 @@ pub(super) fn looked_at(cell: u32, step: u64, run: Run) -> [Run; 2] {
 }
 
 multiversion! {
-    /// What the agents of some slots see in a step.
+    /// The sums over the neighbours of the agents of some slots in a step.
     pub(super) fn near(
         level, reach: Reach, cells: &Cells, sorted: &Sorted, step: u64, first: usize, out: &mut [Near],
     ) = near_body;

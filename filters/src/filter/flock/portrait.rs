@@ -5,15 +5,14 @@ use super::bird::{FALCON, GULL, STARLING};
 use super::figure::{Figure, palette};
 use super::fish;
 use super::light::Light;
-use super::mesh::{Individual, Mesh, Sheet, blend};
+use super::mesh::{Mesh, Sheet, blend};
 use super::moth;
 use super::raster::{Corner, REACH, Strip, strip_rows};
-use super::rules::{Agent, scale};
-use super::vector::{V, add, cross, dot, mul, sub, unit};
-use super::view::{Area, Stance, View};
+use super::vector::{V, cross, mul, sub, unit};
+use super::view::{AgentPose, Area, View};
 use crate::particle::draw::Picture;
 
-/// The largest number of poses, and of those that are built; those between are between two of these.
+/// The largest number of poses, and of those that are built; the others are interpolated.
 const POSES: usize = 48;
 const BUILT: usize = 7;
 
@@ -21,9 +20,9 @@ const BUILT: usize = 7;
 #[derive(Default)]
 pub(super) struct RenderBuffers {
     mesh: Mesh,
-    /// Places of vertices in luma samples of the picture, and their distance, of all built poses.
+    /// Positions of vertices in luma samples of the picture, and their distance, of all built poses.
     built: Vec<V>,
-    /// In points of one pose.
+    /// Positions in points of one pose.
     placed: Vec<Corner>,
     /// Colours of the upper and lower sides.
     colours: Vec<[V; 2]>,
@@ -40,36 +39,11 @@ pub(super) fn largest_area(half: f64, size: [f64; 2], narrow: f64) -> f64 {
 
 /// Samples beyond the edges of the frame, which its last cells of chroma reach into.
 const BESIDE: i32 = 4;
-/// Samples around what is drawn.
+/// Samples around a body.
 const MARGIN: f32 = (REACH + 1) as f32;
 
-/// What is known of an agent before it is drawn.
-pub(super) struct AgentPose {
-    pub(super) figure: Figure,
-    pub(super) falcon: bool,
-    pub(super) half: f32,
-    here: Stance,
-    then: Stance,
-}
-
 impl View<'_> {
-    pub(super) fn pose(&self, agent: &Agent, id: u64) -> AgentPose {
-        let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
-        let hunts = id >= self.rules.agents as u64;
-        let figure = match self.figure {
-            Figure::Moth if hunts => Figure::Bat,
-            figure => figure,
-        };
-        let large = if hunts { 2.2 } else { self.own_size(id) };
-        let half = (self.look.half * scale(p[2]) * large).min(super::view::LARGEST);
-        let roll = self.roll(figure, agent, id);
-        let here = self.stance(p, v, roll, half);
-        let then = self.stance(add(p, mul(v, self.look.shutter)), v, roll, half);
-        let falcon = hunts && matches!(figure, Figure::Starling | Figure::Gull);
-        AgentPose { figure, falcon, half, here, then }
-    }
-
-    /// A place in rows of the frame as luma samples of the picture, which may be a field.
+    /// A position in rows of the frame as luma samples of the picture, which may be a field.
     fn sample(&self, [x, y]: [f32; 2]) -> [f32; 2] {
         let (step, first) = self.overlay.format.field_rows();
         let y = (f64::from(y) - first) / step + if step > 1.0 { 0.25 } else { 0.0 };
@@ -83,106 +57,96 @@ impl View<'_> {
             Figure::Fish => 1.15 * a[i].abs() + 0.50 * r[i].abs() + 0.5 * u[i].abs(),
             _ => 0.85 * a[i].abs() + 1.10 * (r[i] * r[i] + u[i] * u[i]).sqrt(),
         };
-        let (mut from, mut size) = ([0; 2], [0; 2]);
         let shown = self.overlay.picture_size();
-        let low = [0, 1].map(|i: usize| s.here.at[i].min(s.then.at[i]) - reach(i));
-        let high = [0, 1].map(|i: usize| s.here.at[i].max(s.then.at[i]) + reach(i));
-        let (low, high) = (self.sample(low), self.sample(high));
-        for i in 0..2 {
-            // `as` saturates and turns NaN into 0.
-            let a = ((low[i] - MARGIN).floor() as i32).clamp(-BESIDE, shown[i] as i32 + BESIDE);
-            let b = ((high[i] + MARGIN).ceil() as i32).clamp(-BESIDE, shown[i] as i32 + BESIDE);
-            if a >= b {
-                return None;
-            }
-            (from[i], size[i]) = (a, (b - a) as usize);
-        }
-        Some(Area { from, size })
+        let low = self.sample([0, 1].map(|i: usize| s.here.at[i].min(s.then.at[i]) - reach(i)));
+        let high = self.sample([0, 1].map(|i: usize| s.here.at[i].max(s.then.at[i]) + reach(i)));
+        // `as` saturates and turns NaN into 0.
+        let clip = |v: f32, i: usize| (v as i32).clamp(-BESIDE, shown[i] as i32 + BESIDE);
+        let from = [0, 1].map(|i: usize| clip((low[i] - MARGIN).floor(), i));
+        let to = [0, 1].map(|i: usize| clip((high[i] + MARGIN).ceil(), i));
+        let visible = from[0] < to[0] && from[1] < to[1];
+        visible.then(|| Area { from, size: [0, 1].map(|i: usize| (to[i] - from[i]) as usize) })
     }
 
     /// The picture of an agent in its area.
-    pub(super) fn picture(
-        &self,
-        agent: &Agent,
-        id: u64,
-        area: &Area,
-        buffers: &mut RenderBuffers,
-    ) -> Picture {
-        let s = self.pose(agent, id);
-        let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
-        let effort = self.effort(s.figure, id, dot(v, v).sqrt() / self.rules.speed.max(1e-6));
-        let own = Individual::new(self.rules.seed, id, s.half);
-        let open = self.look.shutter;
-        let light = Light::new(self, s.figure, p);
-        let RenderBuffers { mesh, built, placed, colours, strip, rows } = buffers;
-        // How far the hands move, in samples.
-        let [dx, dy] = [0, 1].map(|i: usize| s.then.at[i] - s.here.at[i]);
-        let swing = match s.figure {
-            Figure::Fish => 1.2,
-            _ => 5.2,
-        };
-        let moved = (dx * dx + dy * dy).sqrt() + swing * effort * self.beats * open * s.half;
-        let poses = (moved.ceil() as usize).clamp(1, POSES);
-        let count = match poses {
-            1 => 1,
-            2..8 if s.figure == Figure::Fish => 2,
-            2..8 => 3,
-            _ => BUILT,
-        };
+    pub(super) fn picture(&self, s: &AgentPose, area: &Area, buffers: &mut RenderBuffers) -> Picture {
+        let poses = self.pose_count(s);
+        self.build(s, poses, area, buffers);
+        let RenderBuffers { mesh, built, placed, colours, strip, rows: [down, out] } = buffers;
+        // Points per sample, across and down.
         let sub = match poses {
             1 => 4,
             2..4 => 3,
             _ => 2,
         };
-        built.clear();
-        for k in 0..count {
-            let t = if count > 1 { k as f32 / (count - 1) as f32 } else { 0.0 };
-            let phase = agent[7] + self.beats * open * t;
-            mesh.clear(k == 0);
-            match s.figure {
-                Figure::Starling | Figure::Gull if s.falcon => FALCON.build(mesh, &own, phase, effort),
-                Figure::Starling => STARLING.build(mesh, &own, phase, effort),
-                Figure::Gull => GULL.build(mesh, &own, phase, effort),
-                Figure::Bat => bat::build(mesh, &own, phase, effort),
-                Figure::Moth => moth::build(mesh, &own, phase, effort),
-                Figure::Fish => fish::build(mesh, &own, phase, effort),
-            }
-            let middle = [0, 1].map(|i: usize| s.here.at[i] + (s.then.at[i] - s.here.at[i]) * t);
-            if k == count / 2 {
-                self.light_up(mesh, &s, &light, colours);
-            }
-            built.extend(mesh.at.iter().map(|a| {
-                let w = s.here.turned(*a);
-                let [x, y] = self.sample([middle[0] + w[0], middle[1] + w[1]]);
-                [x - area.from[0] as f32, y - area.from[1] as f32, w[2]]
-            }));
-        }
-        let long = mesh.at.len();
         let mut picture = Picture::new(area.from, area.size[0]);
-        let k = self.softness();
-        let part = 1.0 / (poses * sub * sub) as f32;
+        let kernel = self.softness();
+        let weight = 1.0 / (poses * sub * sub) as f32;
         let step = strip_rows(area.size[0], sub);
         for top in (0..area.size[1]).step_by(step) {
-            let wanted = step.min(area.size[1] - top);
-            strip.start([area.size[0], wanted + 2 * REACH], top as i32 - REACH as i32, sub);
+            let count = step.min(area.size[1] - top);
+            strip.start([area.size[0], count + 2 * REACH], top as i32 - REACH as i32, sub);
             for pose in 0..poses {
-                place(built, long, [pose, poses], sub, placed);
+                place(built, mesh.at.len(), [pose, poses], sub, placed);
                 strip.pose(pose);
                 for sheet in &mesh.sheets {
                     draw(sheet, placed, colours, strip);
                 }
                 strip.add();
             }
-            let [down, out] = &mut *rows;
-            for row in 0..wanted {
-                strip.soft_row(row + REACH, part, k, down, out);
+            for row in 0..count {
+                strip.soft_row(row + REACH, weight, kernel, down, out);
                 self.overlay.painter.add_row(&mut picture, out);
             }
         }
         picture
     }
 
-    /// Weights of the samples beside the middle one: of a Gauss curve that is about as wide as that of a sharp lens.
+    /// The number of poses while the shutter is open: one for each sample that the tips of wings or fins move.
+    fn pose_count(&self, s: &AgentPose) -> usize {
+        let [dx, dy] = [0, 1].map(|i: usize| s.then.at[i] - s.here.at[i]);
+        let swing = if s.figure == Figure::Fish { 1.2 } else { 5.2 };
+        let beat = swing * s.own.effort * self.beats * self.look.shutter * s.own.half;
+        let moved = (dx * dx + dy * dy).sqrt() + beat;
+        (moved.ceil() as usize).clamp(1, POSES)
+    }
+
+    /// Builds the mesh in some of the poses, and lights it in the middle one.
+    fn build(&self, s: &AgentPose, poses: usize, area: &Area, buffers: &mut RenderBuffers) {
+        let RenderBuffers { mesh, built, colours, .. } = buffers;
+        let mut own = s.own;
+        let count = match poses {
+            1 => 1,
+            2..8 if s.figure == Figure::Fish => 2,
+            2..8 => 3,
+            _ => BUILT,
+        };
+        built.clear();
+        for k in 0..count {
+            let t = if count > 1 { k as f32 / (count - 1) as f32 } else { 0.0 };
+            own.phase = s.own.phase + self.beats * self.look.shutter * t;
+            mesh.clear(k == 0);
+            match s.figure {
+                Figure::Starling | Figure::Gull if s.falcon => FALCON.build(mesh, &own),
+                Figure::Starling => STARLING.build(mesh, &own),
+                Figure::Gull => GULL.build(mesh, &own),
+                Figure::Bat => bat::build(mesh, &own),
+                Figure::Moth => moth::build(mesh, &own),
+                Figure::Fish => fish::build(mesh, &own),
+            }
+            if k == count / 2 {
+                self.light_up(mesh, s, &Light::new(self, s.figure, s.position), colours);
+            }
+            let middle = [0, 1].map(|i: usize| s.here.at[i] + (s.then.at[i] - s.here.at[i]) * t);
+            built.extend(mesh.at.iter().map(|a| {
+                let w = s.here.turned(*a);
+                let [x, y] = self.sample([middle[0] + w[0], middle[1] + w[1]]);
+                [x - area.from[0] as f32, y - area.from[1] as f32, w[2]]
+            }));
+        }
+    }
+
+    /// Weights of the samples beside the middle one: a Gaussian about as wide as that of a sharp lens.
     fn softness(&self) -> [f32; 2] {
         let sigma = (0.52 * self.overlay.size()[0] / 1920.0).clamp(0.44, 0.95);
         [1.0, 4.0].map(|d: f64| libm::exp(-d / (2.0 * sigma * sigma)) as f32)
@@ -211,7 +175,7 @@ impl View<'_> {
                     let under = mul(normal, -1.0);
                     colours.push([
                         light.shade(skin.over, skin, normal, most),
-                        if sheet.solid { [0.0; 3] } else { light.shade(skin.under, skin, under, most) },
+                        if sheet.closed { [0.0; 3] } else { light.shade(skin.under, skin, under, most) },
                     ]);
                 }
             }
@@ -219,7 +183,7 @@ impl View<'_> {
     }
 }
 
-/// Where the points of a pose are in a sample: each pose has places of its own, evenly spread.
+/// The position of a pose's points in a sample: each pose has its own, evenly spread.
 fn jitter(pose: usize, poses: usize) -> [f32; 2] {
     if poses == 1 {
         return [0.5; 2];
@@ -256,7 +220,7 @@ fn draw(sheet: &Sheet, placed: &[Corner], colours: &[[V; 2]], strip: &mut Strip)
                 // Towards the viewer: z is away from it.
                 let turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
                 let over = (turn < 0.0) != sheet.flip;
-                if sheet.solid && !over {
+                if sheet.closed && !over {
                     continue;
                 }
                 let side = usize::from(!over);

@@ -1,8 +1,8 @@
-//! Triangles of several poses to a picture of premultiplied colour: each pose is sampled at points of its own, the nearest
-//! surface wins, and the mean over all points of a sample is softened as by a lens.
+//! Rasterizes triangles of several poses to a picture of premultiplied colour: each pose is sampled at its own points, the
+//! nearest surface wins, and the mean over all points of a sample is blurred as by a lens.
 //!
-//! A triangle covers the points between its edges, those on its upper and left edges with them. Where a row of points crosses an
-//! edge depends on the edge's ends alone, so triangles that share an edge leave no gap between them.
+//! A triangle covers the points between its edges and those on its upper and left edges. The position where a row of points
+//! crosses an edge depends on the edge's ends alone, so triangles that share an edge leave no gap between them.
 
 use super::vector::V;
 
@@ -11,13 +11,13 @@ const POINTS: usize = 1 << 16;
 /// Rows above and below a strip that its kernel reads.
 pub(super) const REACH: usize = 2;
 
-/// What is not covered.
+/// The distance of a point without a surface.
 const FAR: f32 = f32::INFINITY;
 
 /// The order in which points of four by four are left out of thin surfaces.
 const ORDER: [u8; 16] = [0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5];
 
-/// Of a triangle's corners, in points from the corner of the picture: x, y, and distance.
+/// A corner of a triangle: x, y (in points from the corner of the picture) and distance; and its colour.
 pub(super) type Corner = (V, V);
 
 /// The points of one pose in a strip of rows of a picture.
@@ -34,19 +34,35 @@ pub(super) struct Strip {
     dirty: [[usize; 2]; 2],
     /// Sums of all poses.
     sums: Vec<[f32; 4]>,
-    /// Where the pattern of left out points begins.
+    /// The start of the pattern of points that are left out.
     pattern: [usize; 2],
 }
 
-/// The rows of samples of a strip, for a picture so wide with so many points per sample across and down.
+/// The number of rows of a strip of a picture `width` samples wide, with `sub` points per sample across and down.
 pub(super) fn strip_rows(width: usize, sub: usize) -> usize {
     (POINTS / (width * sub * sub).max(1)).max(8)
 }
 
-/// The largest number of bytes of a strip of a picture so wide.
+/// The largest number of bytes of a strip of a picture `width` samples wide.
 pub(super) fn strip_bytes(width: usize) -> usize {
     // The least number of rows, with sixteen points of a sample and their sum; or the largest number of points and sums.
     16 * (2 * POINTS + 17 * width * (8 + 2 * REACH))
+}
+
+/// The changes of colour and distance per point across and down a triangle; `None` if it has no area.
+#[inline(always)]
+fn planes([a, b, c]: [&Corner; 3]) -> Option<[[f32; 2]; 4]> {
+    let (e, f) = ([b.0[0] - a.0[0], b.0[1] - a.0[1]], [c.0[0] - a.0[0], c.0[1] - a.0[1]]);
+    let area = e[0] * f[1] - f[0] * e[1];
+    if area.is_nan() || area.abs() < 1e-9 {
+        return None;
+    }
+    let scale = 1.0 / area;
+    let value = |corner: &Corner, k: usize| if k < 3 { corner.1[k] } else { corner.0[2] };
+    Some(core::array::from_fn(|k| {
+        let (d, g) = (value(b, k) - value(a, k), value(c, k) - value(a, k));
+        [(d * f[1] - g * e[1]) * scale, (g * e[0] - d * f[0]) * scale]
+    }))
 }
 
 impl Strip {
@@ -66,7 +82,7 @@ impl Strip {
         self.dirty = [[usize::MAX, 0]; 2];
     }
 
-    /// Begins a pose.
+    /// Starts a pose.
     pub(super) fn pose(&mut self, number: usize) {
         self.pattern = [number & 3, (number >> 1) & 3];
     }
@@ -87,29 +103,14 @@ impl Strip {
         let (p, q, r) = (a.0, b.0, c.0);
         // `as` saturates and turns NaN into 0.
         let row = |y: f32| ((y.ceil() as i32).saturating_sub(self.top).max(0) as usize).min(self.size[1]);
-        let (y0, y1, y2) = (row(p[1]), row(q[1]), row(r[1]));
+        let [y0, y1, y2] = [p, q, r].map(|corner| row(corner[1]));
         if y0 >= y2 {
             return;
         }
-        let (e, f) = ([q[0] - p[0], q[1] - p[1]], [r[0] - p[0], r[1] - p[1]]);
-        let area = e[0] * f[1] - f[0] * e[1];
-        if area.is_nan() || area.abs() < 1e-9 {
-            return;
-        }
-        let per = 1.0 / area;
-        let slopes = |a: f32, b: f32, c: f32| {
-            let (d, g) = (b - a, c - a);
-            [(d * f[1] - g * e[1]) * per, (g * e[0] - d * f[0]) * per]
-        };
-        let planes: [[f32; 2]; 4] = [
-            slopes(a.1[0], b.1[0], c.1[0]),
-            slopes(a.1[1], b.1[1], c.1[1]),
-            slopes(a.1[2], b.1[2], c.1[2]),
-            slopes(p[2], q[2], r[2]),
-        ];
+        let Some(planes) = planes([a, b, c]) else { return };
         let start = [a.1[0], a.1[1], a.1[2], p[2]];
-        let long = (r[0] - p[0]) / (r[1] - p[1]);
-        let (upper, lower) = ((q[0] - p[0]) / (q[1] - p[1]), (r[0] - q[0]) / (r[1] - q[1]));
+        let slope = |a: V, b: V| (b[0] - a[0]) / (b[1] - a[1]);
+        let (long, upper, lower) = (slope(p, r), slope(p, q), slope(q, r));
         let wide = self.size[0];
         let column = |x: f32| (x.ceil().max(0.0) as usize).min(wide);
         let mut reached = [usize::MAX, 0];
@@ -117,29 +118,19 @@ impl Strip {
             let y = (self.top + j as i32) as f32;
             let one = p[0] + (y - p[1]) * long;
             let other = if j < y1 { p[0] + (y - p[1]) * upper } else { q[0] + (y - q[1]) * lower };
-            let (from, to) =
-                if one < other { (column(one), column(other)) } else { (column(other), column(one)) };
+            let [from, to] = if one < other { [one, other] } else { [other, one] }.map(column);
             if from >= to {
                 continue;
             }
             reached = [reached[0].min(from), reached[1].max(to)];
-            let dy = y - p[1];
-            let base: [f32; 4] = core::array::from_fn(|k| start[k] + planes[k][1] * dy);
+            let base: [f32; 4] = core::array::from_fn(|k| start[k] + planes[k][1] * (y - p[1]));
             let Some(points) = self.points.get_mut(j * wide + from..j * wide + to) else { return };
+            let order = 4 * ((y as i32 as usize).wrapping_add(self.pattern[1]) & 3);
             for (i, point) in (from..).zip(points) {
                 let dx = i as f32 - p[0];
-                let z = base[3] + planes[3][0] * dx;
-                if z < point[3] {
-                    let at = ((i + self.pattern[0]) & 3)
-                        + 4 * ((y as i32 as usize).wrapping_add(self.pattern[1]) & 3);
-                    if ORDER[at] >= gaps {
-                        *point = [
-                            base[0] + planes[0][0] * dx,
-                            base[1] + planes[1][0] * dx,
-                            base[2] + planes[2][0] * dx,
-                            z,
-                        ];
-                    }
+                let nearer = base[3] + planes[3][0] * dx < point[3];
+                if nearer && ORDER[((i + self.pattern[0]) & 3) + order] >= gaps {
+                    *point = core::array::from_fn(|k| base[k] + planes[k][0] * dx);
                 }
             }
         }
@@ -170,25 +161,25 @@ impl Strip {
         self.clean();
     }
 
-    /// The means of a row of samples, softened across and down by the kernel 1, `k[0]` and `k[1]` beside; `rows` are those of the strip
-    /// that may be read.
+    /// A row of `out`: sums times `scale`, blurred across and down with the weights 1, `k[0]` and `k[1]` of the sample and its
+    /// neighbours. `down` is a buffer.
     pub(super) fn soft_row(
         &self,
         row: usize,
-        part: f32,
+        scale: f32,
         k: [f32; 2],
         down: &mut Vec<[f32; 4]>,
         out: &mut Vec<[f32; 4]>,
     ) {
         let across = self.size[0] / self.sub;
         let rows = self.size[1] / self.sub;
-        let whole = 1.0 / (1.0 + 2.0 * k[0] + 2.0 * k[1]);
-        let weights = [k[1], k[0], 1.0, k[0], k[1]].map(|w| w * whole);
+        let norm = 1.0 / (1.0 + 2.0 * k[0] + 2.0 * k[1]);
+        let weights = [k[1], k[0], 1.0, k[0], k[1]].map(|w| w * norm);
         down.clear();
         down.resize(across, [0.0; 4]);
         for (t, weight) in weights.iter().enumerate() {
             let Some(j) = (row + t).checked_sub(REACH).filter(|j| *j < rows) else { continue };
-            let w = weight * part;
+            let w = weight * scale;
             for (d, s) in down.iter_mut().zip(&self.sums[j * across..][..across]) {
                 *d = core::array::from_fn(|c| d[c] + w * s[c]);
             }
@@ -200,7 +191,7 @@ impl Strip {
                 let Some(d) = (i + t).checked_sub(REACH).and_then(|i| down.get(i)) else { continue };
                 sum = core::array::from_fn(|c| sum[c] + w * d[c]);
             }
-            // What cannot be seen is left out.
+            // Invisible samples are left out.
             out.push(if sum[3] < 0.002 { [0.0; 4] } else { sum.map(|v| v.min(1.0)) });
         }
     }

@@ -293,7 +293,7 @@ impl Rules {
     }
 }
 
-/// What a step depends on.
+/// The inputs of a step.
 struct World<'a> {
     rules: &'a Rules,
     step_wind: &'a StepWind,
@@ -304,7 +304,7 @@ struct World<'a> {
 }
 
 multiversion! {
-    /// Moves the agents of some slots on, each by what it sees.
+    /// Advances the agents of some slots by a step.
     fn advance(level, world: &World<'_>, agents: &[Agent], first: usize, seen: &[Near], out: &mut [Agent]) = advance_body;
 }
 

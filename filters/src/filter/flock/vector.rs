@@ -34,6 +34,12 @@ pub(super) fn unit(a: V, other: V) -> V {
     if long > 1e-9 { mul(a, 1.0 / long) } else { other }
 }
 
+/// An angle in radians as turns.
+#[inline(always)]
+pub(super) fn turns(angle: f32) -> f32 {
+    angle * (0.5 / core::f32::consts::PI)
+}
+
 /// A sine of turns from two parabolas: within 0.0012 of it, with the same zeros and peaks.
 #[inline(always)]
 pub(super) fn wave(turns: f32) -> f32 {
@@ -51,14 +57,14 @@ pub(super) fn angle(x: f32, y: f32) -> f32 {
     // A minimax polynomial of the arc tangent.
     let p =
         ((((-0.011_721_2 * s + 0.052_653_32) * s - 0.116_432_87) * s + 0.193_543_46) * s - 0.332_623_47) * s;
-    let mut turns = r * (p + 0.999_977_26) * (0.5 / core::f32::consts::PI);
+    let mut angle = turns(r * (p + 0.999_977_26));
     if y.abs() > x.abs() {
-        turns = 0.25 - turns;
+        angle = 0.25 - angle;
     }
     if x < 0.0 {
-        turns = 0.5 - turns;
+        angle = 0.5 - angle;
     }
-    if y < 0.0 { -turns } else { turns }
+    if y < 0.0 { -angle } else { angle }
 }
 
 #[cfg(test)]

@@ -3,11 +3,12 @@
 
 use super::super::overlay::Overlay;
 use super::figure::{Figure, SIMPLE, palette, pose};
+use super::mesh::Individual;
 use super::rules::{Agent, CAMERA, Rules, scale};
 use super::vector::{V, add, angle, cross, dot, mul, sub, unit, wave};
 use crate::particle::draw::{Picture, Shape, ShapeError, Splat, rank};
 
-/// The styles of splats: an ellipse, a small one, a picture of the frame, light, and then the pictures of a sheet.
+/// The styles of splats: an ellipse, a small one, a picture of the frame, light; the pictures of a sheet follow.
 const ROUND: u16 = 0;
 const SMALL: u16 = 1;
 const PICTURE: u16 = 2;
@@ -107,8 +108,42 @@ impl Stance {
     }
 }
 
+/// The pose of an agent in a frame.
+pub(super) struct AgentPose {
+    pub(super) figure: Figure,
+    pub(super) falcon: bool,
+    pub(super) position: V,
+    pub(super) own: Individual,
+    /// As the shutter opens and as it closes.
+    pub(super) here: Stance,
+    pub(super) then: Stance,
+}
+
 impl View<'_> {
-    pub(super) fn stance(&self, p: V, v: V, roll: f32, half: f32) -> Stance {
+    pub(super) fn pose(&self, agent: &Agent, id: u64) -> AgentPose {
+        let (position, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
+        let hunts = id >= self.rules.agents as u64;
+        let figure = match self.figure {
+            Figure::Moth if hunts => Figure::Bat,
+            figure => figure,
+        };
+        let falcon = hunts && matches!(figure, Figure::Starling | Figure::Gull);
+        let half = self.half(agent, id);
+        let roll = self.roll(figure, agent, id);
+        let here = self.stance(position, v, roll, half);
+        let then = self.stance(add(position, mul(v, self.look.shutter)), v, roll, half);
+        let effort = self.effort(figure, id, dot(v, v).sqrt() / self.rules.speed.max(1e-6));
+        let own = Individual { phase: agent[7], effort, ..Individual::new(self.rules.seed, id, half) };
+        AgentPose { figure, falcon, position, own, here, then }
+    }
+
+    /// Half a span, in rows of the frame.
+    fn half(&self, agent: &Agent, id: u64) -> f32 {
+        let large = if id >= self.rules.agents as u64 { 2.2 } else { self.own_size(id) };
+        (self.look.half * scale(agent[2]) * large).min(LARGEST)
+    }
+
+    fn stance(&self, p: V, v: V, roll: f32, half: f32) -> Stance {
         let [x, y] = self.rules.seen(p);
         let rows = self.overlay.size()[1] as f32;
         let ahead = unit(v, [1.0, 0.0, 0.0]);
@@ -147,14 +182,12 @@ impl View<'_> {
         }
     }
 
-    /// Whether an agent is to be drawn as a picture of its own, and where.
+    /// The area of an agent that is drawn as a picture of its own.
     pub(super) fn portrayed(&self, agent: &Agent, id: u64) -> Option<Area> {
-        if !self.full || self.sheet.is_some() {
+        if !self.full || self.sheet.is_some() || self.half(agent, id) < DETAIL {
             return None;
         }
-        let pose = self.pose(agent, id);
-        let area = if pose.half >= DETAIL { self.area(&pose) } else { None };
-        area.filter(|a| a.size.iter().all(|s| *s <= Picture::MAX_SIDE))
+        self.area(&self.pose(agent, id)).filter(|a| a.size.iter().all(|s| *s <= Picture::MAX_SIDE))
     }
 
     /// The splat of picture `index`, which is that of an agent.
@@ -167,24 +200,14 @@ impl View<'_> {
 
     /// The splats of an agent, from back to front.
     pub(super) fn splats(&self, agent: &Agent, id: u64, out: &mut Vec<Splat>) {
-        let (p, v) = ([agent[0], agent[1], agent[2]], [agent[3], agent[4], agent[5]]);
-        let preys = self.rules.agents as u64;
-        let figure = match self.figure {
-            Figure::Moth if id >= preys => Figure::Bat,
-            figure => figure,
-        };
-        let large = if id >= preys { 2.2 } else { self.own_size(id) };
-        let half = (self.look.half * scale(p[2]) * large).min(LARGEST);
+        let AgentPose { figure, position: p, own, here, then, .. } = self.pose(agent, id);
+        let Individual { half, phase, effort, .. } = own;
         let [width, rows] = self.overlay.size();
-        let roll = self.roll(figure, agent, id);
-        let here = self.stance(p, v, roll, half);
         let around = 2.0 * half + 2.0;
         let shown = [width as f32 / self.overlay.narrow() as f32, rows as f32];
         if !(half > 0.0 && (0..2).all(|i| here.at[i] > -around && here.at[i] < shown[i] + around)) {
             return;
         }
-        let open = self.look.shutter;
-        let then = self.stance(add(p, mul(v, open)), v, roll, half);
         let (colour, opacity) = self.haze(p);
         let first = out.len();
         if let Some((cells, [w, h])) = self.sheet {
@@ -193,9 +216,8 @@ impl View<'_> {
             let splat = self.put(mid(here.at, then.at), [half * w, half * h], turns);
             out.push(Splat { style: SHEET + cell as u16, ..splat }.faded(opacity));
         } else {
-            let effort = self.effort(figure, id, dot(v, v).sqrt() / self.rules.speed.max(1e-6));
-            let a = pose(figure, agent[7], effort);
-            let b = pose(figure, agent[7] + self.beats * open, effort);
+            let a = pose(figure, phase, effort);
+            let b = pose(figure, phase + self.beats * self.look.shutter, effort);
             let paint = Paint { colours: palette(figure), haze: colour, light: self.light(figure, p, &here) };
             for ((a, axes, shade), (b, ..)) in a.iter().zip(&b) {
                 let place = |stance: &Stance, c: &V| {
@@ -216,13 +238,13 @@ impl View<'_> {
         // From 0 to 1.
         let part = 5.0 * (self.rules.own_speed(id) / self.rules.speed.max(1e-6) - 0.9);
         match self.figure {
-            // Of many kinds: most are small.
+            // Many kinds, most of them small.
             Figure::Moth => 0.4 + 1.3 * part * part * part,
             _ => 0.85 + 0.3 * part,
         }
     }
 
-    /// The haze at a position: its colour and fraction, or the remaining visibility.
+    /// The haze at a position: its colour and fraction, and the remaining visibility.
     pub(super) fn haze(&self, p: V) -> (Option<([f64; 3], f64)>, f32) {
         let far = ((p[2] + 0.1) / (self.depth + 0.1)).clamp(0.0, 1.2);
         let part = (self.look.haze * far).clamp(0.0, 1.0);
@@ -241,20 +263,23 @@ impl View<'_> {
                 (0.16 + f64::from(self.look.lamplight()) * 1.05 / (1.0 + far2 * 22.0), 0.0)
             }
             Figure::Fish => {
-                // Daylight from above, with ripples; a flank that turns towards the viewer reflects it.
-                let ripple = wave(p[0] * 1.7 + 0.6 * p[2] + 0.23 * self.look.time as f32)
-                    * wave(p[0] * 0.9 - p[1] * 0.7 - 0.17 * self.look.time as f32);
+                // A flank that turns towards the viewer reflects the daylight.
                 let side = unit(stance.axes[1], [0.0, 0.0, -1.0]);
                 let side = if side[2] > 0.0 { mul(side, -1.0) } else { side };
                 let s = dot(side, [-0.33, -0.42, -0.846]).max(0.0);
                 let shine = (s * s) * (s * s);
-                (
-                    f64::from(1.08 - 0.34 * self.rules.seen(p)[1] + 0.12 * ripple),
-                    f64::from(shine * shine * shine),
-                )
+                (f64::from(self.daylight(p)), f64::from(shine * shine * shine))
             }
             _ => (1.0, 0.0),
         }
+    }
+
+    /// The brightness of the light under water, from above, with ripples.
+    pub(super) fn daylight(&self, p: V) -> f32 {
+        let time = self.look.time as f32;
+        let ripple =
+            wave(p[0] * 1.7 + 0.6 * p[2] + 0.23 * time) * wave(p[0] * 0.9 - p[1] * 0.7 - 0.17 * time);
+        1.08 - 0.34 * self.rules.seen(p)[1] + 0.12 * ripple
     }
 
     fn shaded(&self, paint: &Paint, figure: Figure, shade: usize) -> [u16; 3] {

@@ -25,9 +25,9 @@ fn step(k: usize) -> usize {
     1 << k.div_ceil(2)
 }
 
-/// What full sharpness takes from the outer taps, for each unit of size.
+/// The decrease of the outer taps at full sharpness, for each unit of size.
 const CRISP: f64 = 0.06;
-/// What it takes from the weights of coarse passes: with more, grain would shrink where its size grows.
+/// The decrease of the weights of coarse passes: with more, grain would shrink where its size grows.
 const CRISP_COARSE: f64 = 0.07;
 
 /// One direction of a field.
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn coarse_grain_is_round() {
         for tenth in 15..=400 {
-            // What five taps leave above, at most a fifteenth of the strongest power, is not round.
+            // The power that five taps leave above, at most a fifteenth of the strongest, is not round.
             let highest = if tenth < 20 { 40 } else { 50 };
             let axis = Axis::new(0.1 * f64::from(tenth), 0.0);
             let kernel = kernel(axis.taps, &axis.coarse);

@@ -30,7 +30,7 @@ pub(super) struct PlateTiling<'a> {
     plate: &'a Plate,
     /// The plane of the plate.
     plane: usize,
-    /// What keeps planes apart that get the grain of one plane of the plate.
+    /// An offset that separates planes with the grain of one plane of the plate.
     salt: u32,
     /// Width and height of a tile in samples of the plane, of the overlap, and the shifts of chroma.
     tile: (usize, usize),

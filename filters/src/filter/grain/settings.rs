@@ -100,7 +100,7 @@ choices! {
 }
 
 choices! {
-    /// What samples stand for, as asked.
+    /// The meaning of samples, from the settings.
     pub(super) enum RequestedSpace {
         /// by the tag of the picture (linear, logarithmic, film density, PQ, HLG), else video
         Auto = "auto",
@@ -126,7 +126,7 @@ pub(super) enum Curve {
     Points(Points),
 }
 
-/// Of the curve of a sensor, at u = 0.1253.
+/// The value of a sensor's curve at u = 0.1253.
 const SENSOR_PEAK: f64 = 1.42411;
 
 impl Curve {
@@ -146,7 +146,7 @@ impl Curve {
         }
     }
 
-    /// By how many 8-bit codes clipping at black and white may shift the mean; `None` where the user wants it. Blue is
+    /// The number of 8-bit codes by which clipping at black and white may shift the mean; `None` where the user wants it. Blue is
     /// twice as far off as the colour differences it is made of.
     pub(super) fn clip_shift(&self, chroma: bool) -> Option<f64> {
         match self {

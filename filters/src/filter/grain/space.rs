@@ -74,7 +74,7 @@ impl Space {
         }
     }
 
-    /// What grain of one at a sample is multiplied by: where samples are linear, the slope of the way back from the
+    /// The factor of grain of one at a sample: where samples are linear, the slope of the way back from the
     /// logarithm, so that dark grain is small and bright grain large.
     pub(super) fn slope(self, v: f64) -> f64 {
         match self {
@@ -84,7 +84,7 @@ impl Space {
         }
     }
 
-    /// What grain of a float picture is multiplied by, that is added in the logarithm itself.
+    /// The factor of the grain of a float picture, which is added to the logarithm itself.
     pub(super) fn scale(self) -> f64 {
         if self == Space::Linear { MID_GREY } else { 1.0 }
     }

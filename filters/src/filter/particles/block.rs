@@ -2,12 +2,11 @@
 //!
 //! Each pass is a plain loop over all lanes without closures, so that every level compiles it to its own width; passes
 //! that a layer does not need are skipped for the whole block. Lanes whose bit in `live` is not set have unspecified
-//! contents and are computed all the same. The definition, one particle at a time, is `tests/reference.rs` with `flight.rs`:
-//! a new pass here must be added there, in the same order of operations, and a test compares the two bit for bit.
+//! contents and are computed all the same. A new pass needs its twin for one particle, see `flight.rs`.
 
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
-use super::bound_layer::{BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS};
+use super::bound_layer::{BoundLayer, EXTRA, EffectState, LIFE, LifeTable, MIN_DEPTH, SHADES, Scene, TINTS};
 use super::flight::{Flight, friction, wave};
 use super::layer::{ColourBy, Layer, SpawnArea};
 use super::spawn_offset::Row;
@@ -23,8 +22,8 @@ const ROW: Row = [0.0; BLOCK];
 pub(super) struct ParticleBlock {
     /// The particles from the pool; positions and `live` are changed in the conversion.
     pub(super) block: PlacedBlock,
-    /// The particles' own random numbers, -1 to 1.
-    pub(super) own: [Row; OWN],
+    /// The particles' extra random numbers, -1 to 1.
+    pub(super) extra: [Row; EXTRA],
     /// Birthplaces and the velocities there, where the layer needs them.
     pub(super) from: [Row; 3],
     pub(super) start: [Row; 3],
@@ -41,7 +40,7 @@ pub(super) struct ParticleBlock {
     half: [Row; 2],
     turns: Row,
     /// The vector from the position when the shutter opened to the current one.
-    way: [Row; 2],
+    motion: [Row; 2],
     /// Whether it is drawn as a streak.
     long: [u32; BLOCK],
     /// The index of the layer's colour.
@@ -54,7 +53,7 @@ pub(super) struct ParticleBlock {
 impl ParticleBlock {
     pub(super) const EMPTY: ParticleBlock = ParticleBlock {
         block: PlacedBlock::EMPTY,
-        own: [ROW; OWN],
+        extra: [ROW; EXTRA],
         from: [ROW; 3],
         start: [ROW; 3],
         past: [ROW; 3],
@@ -65,7 +64,7 @@ impl ParticleBlock {
         centre: [ROW; 2],
         half: [ROW; 2],
         turns: ROW,
-        way: [ROW; 2],
+        motion: [ROW; 2],
         long: [0; BLOCK],
         shade: [0; BLOCK],
         deep: [0; BLOCK],
@@ -121,9 +120,9 @@ fn shade_and_cull_body(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>,
         }
     }
     if layer.sway != [0.0; 2] {
-        sway(bound, &l.own, &l.block.age, &ROW, &mut l.block.position);
+        sway(bound, &l.extra, &l.block.age, &ROW, &mut l.block.position);
         if shutter {
-            sway(bound, &l.own, &l.block.age, &l.open, &mut l.past);
+            sway(bound, &l.extra, &l.block.age, &l.open, &mut l.past);
         }
     }
     ends(bound, l);
@@ -172,29 +171,30 @@ fn thin_out(now: &EffectState, l: &mut ParticleBlock) {
 fn fade(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
     let layer = &bound.layer;
     let mut at = [0u32; BLOCK];
-    let mut part = ROW;
+    let mut fraction = ROW;
     for j in 0..BLOCK {
         let share = l.block.age[j] / l.block.life[j];
         let step = (share * LIFE as f32).min(LIFE as f32 - 0.001);
         let i = whole(step, 0, LIFE as i32 - 1);
         at[j] = i as u32;
-        part[j] = step - i as f32;
+        fraction[j] = step - i as f32;
     }
-    read(&bound.size_over, &at, &part, &mut l.grown);
-    read(&bound.opacity_over, &at, &part, &mut l.opacity);
+    read(&bound.size_over, &at, &fraction, &mut l.grown);
+    read(&bound.opacity_over, &at, &fraction, &mut l.opacity);
     for j in 0..BLOCK {
-        l.opacity[j] *= layer.opacity.at(l.own[2][j]).clamp(0.0, 1.0);
+        l.opacity[j] *= layer.opacity.at(l.extra[2][j]).clamp(0.0, 1.0);
     }
-    if now.part < 1.0 {
+    if now.visible < 1.0 {
         for j in 0..BLOCK {
-            l.opacity[j] *= ((now.part - (l.own[0][j] * 0.5 + 0.5)) * 24.0 + now.part).clamp(0.0, 1.0);
+            l.opacity[j] *=
+                ((now.visible - (l.extra[0][j] * 0.5 + 0.5)) * 24.0 + now.visible).clamp(0.0, 1.0);
         }
     }
     if layer.twinkle > 0.0 {
         for j in 0..BLOCK {
             // Around the layer's rate, so that particles do not stay in phase.
-            let rate = layer.twinkle_rate * (1.0 + 0.4 * l.own[4][j]);
-            let up = 0.5 + 0.5 * wave(l.own[3][j] + rate * l.block.age[j]);
+            let rate = layer.twinkle_rate * (1.0 + 0.4 * l.extra[4][j]);
+            let up = 0.5 + 0.5 * wave(l.extra[3][j] + rate * l.block.age[j]);
             l.opacity[j] *= 1.0 - layer.twinkle * (1.0 - up * up);
         }
     }
@@ -205,9 +205,9 @@ fn fade(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
     l.keep(&flags);
 }
 
-/// Reads a table of a value over life: at these steps, and at this fraction of the way to the next.
+/// Interpolates a table of a value over life: at these steps, and at this fraction towards the next.
 #[inline(always)]
-fn read(table: &LifeTable, at: &[u32; BLOCK], part: &Row, out: &mut Row) {
+fn read(table: &LifeTable, at: &[u32; BLOCK], fraction: &Row, out: &mut Row) {
     if table.still {
         *out = [table.steps[0][0]; BLOCK];
         return;
@@ -218,7 +218,7 @@ fn read(table: &LifeTable, at: &[u32; BLOCK], part: &Row, out: &mut Row) {
         (out[j], rise[j]) = (value, more);
     }
     for j in 0..BLOCK {
-        out[j] += rise[j] * part[j];
+        out[j] += rise[j] * fraction[j];
     }
 }
 
@@ -248,11 +248,11 @@ fn fly_body(layer: &Layer, [from, start]: [&[Row; 3]; 2], live: u64, age: &Row, 
 
 /// Adds the displacement by wind for a particle of this age at this time.
 #[inline(always)]
-fn wind(bound: &BoundLayer, now: &EffectState, live: u64, [age, ago]: [&Row; 2], x: &mut Row) {
+fn wind(bound: &BoundLayer, now: &EffectState, live: u64, [age, seconds_ago]: [&Row; 2], x: &mut Row) {
     let share = bound.layer.wind;
-    if now.blown.is_some() {
+    if now.wind_offset.is_some() {
         for j in (0..BLOCK).filter(|j| live >> j & 1 == 1) {
-            x[j] += now.drift(age[j], ago[j]) * share;
+            x[j] += now.drift(age[j], seconds_ago[j]) * share;
         }
     } else {
         for j in 0..BLOCK {
@@ -290,69 +290,69 @@ fn open(bound: &BoundLayer, now: &EffectState, l: &mut ParticleBlock) {
 fn floor(bound: &BoundLayer, l: &mut ParticleBlock) {
     let Some(floor) = bound.layer.floor else { return };
     let mut flags = [0; BLOCK];
-    let mut part = ROW;
+    let mut fraction = ROW;
     for j in 0..BLOCK {
-        let line = floor.at(l.own[5][j]) - 0.5;
+        let line = floor.at(l.extra[5][j]) - 0.5;
         let before = l.past[1][j] - line * l.past[2][j];
         let after = l.block.position[1][j] - line * l.block.position[2][j];
         flags[j] = u8::from(before < 0.0);
-        part[j] = if after > 0.0 { before / (before - after) } else { 2.0 };
+        fraction[j] = if after > 0.0 { before / (before - after) } else { 2.0 };
     }
     if !bound.falls_once() {
         for j in l.block.lanes() {
             let at = |rows: &[Row; 3]| [rows[0][j], rows[1][j], rows[2][j]];
             let flight = Flight { from: at(&l.from), start: at(&l.start) };
-            let line = floor.at(l.own[5][j]) - 0.5;
-            part[j] = 2.0;
+            let line = floor.at(l.extra[5][j]) - 0.5;
+            fraction[j] = 2.0;
             if let Some(end) = bound.landing(&flight, line, l.block.age[j]) {
                 let since = end - (l.block.age[j] - l.open[j]);
                 flags[j] &= u8::from(since > 0.0);
-                part[j] = since / l.open[j];
+                fraction[j] = since / l.open[j];
             }
         }
     }
     for axis in 0..3 {
         for j in 0..BLOCK {
             let past = l.past[axis][j];
-            let on = past + (l.block.position[axis][j] - past) * part[j];
-            l.block.position[axis][j] = if part[j] <= 1.0 { on } else { l.block.position[axis][j] };
+            let on = past + (l.block.position[axis][j] - past) * fraction[j];
+            l.block.position[axis][j] = if fraction[j] <= 1.0 { on } else { l.block.position[axis][j] };
         }
     }
     l.keep(&flags);
 }
 
-/// Adds swirl displacements, for so long ago.
+/// Adds swirl displacements as they were some seconds ago.
 #[inline(always)]
-fn swirl(bound: &BoundLayer, phases: &[f32], age: &Row, ago: &Row, places: &mut [Row; 3]) {
+fn swirl(bound: &BoundLayer, phases: &[f32], age: &Row, seconds_ago: &Row, places: &mut [Row; 3]) {
     let slow = bound.layer.swirl_age;
-    let mut aside = [ROW; 3];
+    let mut offset = [ROW; 3];
     let [x, y, z] = &*places;
     for (w, phase) in bound.waves.iter().zip(phases) {
         let rate = w.rate as f32;
         for j in 0..BLOCK {
-            let phase = phase - rate * ago[j];
-            let s = wave(w.way[0] * x[j] + w.way[1] * y[j] + w.way[2] * z[j] + phase);
-            aside[0][j] += w.aside[0] * s;
-            aside[1][j] += w.aside[1] * s;
-            aside[2][j] += w.aside[2] * s;
+            let phase = phase - rate * seconds_ago[j];
+            let s = wave(w.direction[0] * x[j] + w.direction[1] * y[j] + w.direction[2] * z[j] + phase);
+            offset[0][j] += w.amplitude[0] * s;
+            offset[1][j] += w.amplitude[1] * s;
+            offset[2][j] += w.amplitude[2] * s;
         }
     }
-    for (place, aside) in places.iter_mut().zip(&aside) {
+    for (place, offset) in places.iter_mut().zip(&offset) {
         for j in 0..BLOCK {
-            let grown = if slow > 0.0 { ((age[j] - ago[j]) / slow).min(1.0) } else { 1.0 };
-            place[j] += aside[j] * grown;
+            let grown = if slow > 0.0 { ((age[j] - seconds_ago[j]) / slow).min(1.0) } else { 1.0 };
+            place[j] += offset[j] * grown;
         }
     }
 }
 
-/// The same for individual sway.
+/// Adds the individual sway as it was some seconds ago.
 #[inline(always)]
-fn sway(bound: &BoundLayer, own: &[Row; OWN], age: &Row, ago: &Row, places: &mut [Row; 3]) {
+fn sway(bound: &BoundLayer, extra: &[Row; EXTRA], age: &Row, seconds_ago: &Row, places: &mut [Row; 3]) {
     let layer = &bound.layer;
     for j in 0..BLOCK {
-        let turn = layer.sway_rate * (1.0 + 0.3 * own[4][j]) * (age[j] - ago[j]);
-        places[0][j] += layer.sway[0] * wave(turn + own[4][j]);
-        places[1][j] += layer.sway[1] * wave(2.0 * turn + own[3][j]);
+        let turn = layer.sway_rate * (1.0 + 0.3 * extra[4][j]) * (age[j] - seconds_ago[j]);
+        places[0][j] += layer.sway[0] * wave(turn + extra[4][j]);
+        places[1][j] += layer.sway[1] * wave(2.0 * turn + extra[3][j]);
     }
 }
 
@@ -411,7 +411,7 @@ fn project(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, l: &mut Par
 fn tumble(bound: &BoundLayer, l: &mut ParticleBlock) {
     let rate = bound.layer.tumble;
     for j in 0..BLOCK {
-        let side = wave(l.own[5][j] + rate * (1.0 + 0.3 * l.own[3][j]) * l.block.age[j]);
+        let side = wave(l.extra[5][j] + rate * (1.0 + 0.3 * l.extra[3][j]) * l.block.age[j]);
         l.half[1][j] *= side.abs().max(0.08);
         l.shade[j] = whole((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32, 0, SHADES as i32 - 1) as u32;
     }
@@ -435,7 +435,7 @@ fn streak(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
         let (dx, dy) = (centre[0] - from[0], centre[1] - from[1]);
         let length = (dx * dx + dy * dy).sqrt();
         let long = (length > 0.7 * half) & (length < 16.0 * tall);
-        (l.way[0][j], l.way[1][j]) = (dx, dy);
+        (l.motion[0][j], l.motion[1][j]) = (dx, dy);
         l.long[j] = u32::from(long);
         l.centre[0][j] = if long { 0.5 * (centre[0] + from[0]) } else { centre[0] };
         l.centre[1][j] = if long { 0.5 * (centre[1] + from[1]) } else { centre[1] };
@@ -465,7 +465,8 @@ fn cut(bound: &BoundLayer, scene: &Scene<'_>, l: &mut ParticleBlock) {
 fn turn(l: &mut ParticleBlock) {
     for lane in l.block.lanes() {
         if l.long[lane] == 1 {
-            l.turns[lane] = libm::atan2f(l.way[1][lane], l.way[0][lane]) * (0.5 / core::f32::consts::PI);
+            l.turns[lane] =
+                libm::atan2f(l.motion[1][lane], l.motion[0][lane]) * (0.5 / core::f32::consts::PI);
         }
     }
 }
@@ -474,8 +475,8 @@ fn turn(l: &mut ParticleBlock) {
 fn tint(bound: &BoundLayer, l: &mut ParticleBlock) {
     let over_life = bound.layer.tint.by == ColourBy::Life;
     for j in 0..BLOCK {
-        let own = if over_life { l.block.age[j] / l.block.life[j] } else { l.own[1][j] * 0.5 + 0.5 };
-        let tint = whole(own * TINTS as f32, 0, TINTS as i32 - 1);
+        let at = if over_life { l.block.age[j] / l.block.life[j] } else { l.extra[1][j] * 0.5 + 0.5 };
+        let tint = whole(at * TINTS as f32, 0, TINTS as i32 - 1);
         l.shade[j] = l.shade[j].wrapping_mul(TINTS as u32).wrapping_add(tint as u32);
     }
 }
@@ -492,7 +493,7 @@ pub(super) fn emit(bound: &BoundLayer, scene: &Scene<'_>, l: &ParticleBlock, out
         let mut style = bound.styles[l.long[lane] as usize % 2];
         if bound.pages > 1 {
             let age = l.block.age[lane];
-            style += bound.page(age / l.block.life[lane], age, l.own[1][lane]);
+            style += bound.page(age / l.block.life[lane], age, l.extra[1][lane]);
         }
         let splat = if scene.field() {
             let both = [0, 1].map(|a| f64::from(l.half[a][lane]));

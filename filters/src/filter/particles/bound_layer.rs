@@ -16,9 +16,9 @@ use crate::ratio::Ratio;
 use crate::simd::Level;
 use std::sync::Arc;
 
-/// A particle's own random numbers besides the standard ones, each -1 to 1: whether it is shown at a reduced amount,
-/// colour, opacity, and three phases.
-pub(super) const OWN: usize = 6;
+/// The number of random numbers of a particle besides the standard ones, each -1 to 1: whether it is shown at a reduced
+/// amount, colour, opacity, and three phases.
+pub(super) const EXTRA: usize = 6;
 /// Steps of a tint, and of its shades.
 pub(super) const TINTS: usize = 64;
 pub(super) const SHADES: usize = 16;
@@ -29,7 +29,10 @@ pub(super) const MIN_DEPTH: f32 = 0.02;
 /// The number of waves of the swirl field.
 const WAVES: usize = 5;
 
-/// The state of the whole effect in a frame.
+/// The displacement by wind during the last so many seconds.
+pub(super) type WindOffset = Arc<dyn Fn(f32) -> f32 + Send + Sync>;
+
+/// The state of the effect in a frame.
 pub(super) struct EffectState {
     /// The time of the effect.
     pub(super) flick: i64,
@@ -38,10 +41,10 @@ pub(super) struct EffectState {
     /// The factor of sizes.
     pub(super) size: f32,
     /// The fraction of visible particles.
-    pub(super) part: f32,
-    /// The current wind speed, and the displacement by wind since an age ago.
+    pub(super) visible: f32,
+    /// The current wind speed, and the displacement by an animated wind during the last so many seconds.
     pub(super) wind: f32,
-    pub(super) blown: Option<Arc<dyn Fn(f32) -> f32 + Send + Sync>>,
+    pub(super) wind_offset: Option<WindOffset>,
     /// One of this many particles is drawn, by number.
     pub(super) every: i64,
 }
@@ -49,8 +52,8 @@ pub(super) struct EffectState {
 /// One transversal wave of the swirl field: its displacement is perpendicular to its direction, so the sum has
 /// no divergence.
 pub(super) struct Wave {
-    pub(super) way: [f32; 3],
-    pub(super) aside: [f32; 3],
+    pub(super) direction: [f32; 3],
+    pub(super) amplitude: [f32; 3],
     /// Turns per second, and the phase at time 0.
     pub(super) rate: f64,
     phase: f64,
@@ -104,7 +107,7 @@ impl LifeTable {
 
 /// The distance by which a volume extends beyond the view.
 fn margin(layer: &Layer) -> f32 {
-    let turning = if layer.sway == [0.0; 2] { 0.0 } else { layer.sway[0].abs().max(layer.sway[1].abs()) };
+    let turning = layer.sway[0].abs().max(layer.sway[1].abs());
     0.05 + 2.0 * layer.size.reach()
         + layer.focus[1]
         + layer.swirl
@@ -112,12 +115,13 @@ fn margin(layer: &Layer) -> f32 {
         + (layer.shutter + layer.trail) * layer.speed.reach()
 }
 
-/// Where particles are born, the room in which they wrap, and the part of the rate that falls on the area.
+/// The box in which particles are born, the periods with which they wrap, and the fraction of the layer's rate that
+/// applies to the box.
 struct Geometry {
     middle: [f32; 3],
     half: [f32; 3],
     wrap: [f32; 3],
-    per: f64,
+    rate_share: f64,
 }
 
 impl Geometry {
@@ -128,14 +132,14 @@ impl Geometry {
             SpawnArea::Box { x, y, .. } => {
                 let ((x, wide), (y, tall)) = (ends(x), ends(y));
                 let middle = [(x - 0.5) * aspect, y - 0.5, z];
-                Geometry { middle, half: [wide * aspect, tall, deep], wrap: [0.0; 3], per: 1.0 }
+                Geometry { middle, half: [wide * aspect, tall, deep], wrap: [0.0; 3], rate_share: 1.0 }
             }
             // Moved to their birthplaces by `spawn_offset`.
             SpawnArea::Disc { .. }
             | SpawnArea::Edge { .. }
             | SpawnArea::Mask { .. }
             | SpawnArea::Path { .. } => {
-                Geometry { middle: [0.0; 3], half: [0.0; 3], wrap: [0.0; 3], per: 1.0 }
+                Geometry { middle: [0.0; 3], half: [0.0; 3], wrap: [0.0; 3], rate_share: 1.0 }
             }
             SpawnArea::Volume { z: [_, far] } | SpawnArea::Tunnel { z: [_, far] } => {
                 let mut half = [far * aspect * 0.5 + margin, far * 0.5 + margin, deep];
@@ -147,7 +151,7 @@ impl Geometry {
                     // A particle that ends below is not wrapped to the top, but born there.
                     (middle[1], half[1], wrap[1]) = (-half[1], 0.0, 0.0);
                 }
-                Geometry { middle, half, wrap, per: f64::from(aspect) / (16.0 / 9.0) }
+                Geometry { middle, half, wrap, rate_share: f64::from(aspect) / (16.0 / 9.0) }
             }
         }
     }
@@ -169,23 +173,27 @@ fn kind_of(layer: &Layer) -> Result<Kind, String> {
     ] {
         standard[slot as usize] = value;
     }
-    let own = vec![Spread { base: 0.0, offset: 1.0 }; OWN];
-    Kind::new(standard, own).map_err(|e| e.to_string())
+    let extra = vec![Spread { base: 0.0, offset: 1.0 }; EXTRA];
+    Kind::new(standard, extra).map_err(|e| e.to_string())
 }
 
-/// When a layer's particles are born: `amount` times as many as it says, of which the part `per` falls on the area.
-fn births(emission: &Emission, (amount, per): (f64, f64), rate: Ratio) -> Result<Arc<dyn Births>, String> {
+/// The births of a layer: `amount` times those of the effect, of which a fraction applies to the box.
+fn births(
+    emission: &Emission,
+    (amount, rate_share): (f64, f64),
+    rate: Ratio,
+) -> Result<Arc<dyn Births>, String> {
     Ok(match emission {
         Emission::Steady(steady) => {
-            Arc::new(ConstantRate::new(steady * amount * per).map_err(|e| e.to_string())?)
+            Arc::new(ConstantRate::new(steady * amount * rate_share).map_err(|e| e.to_string())?)
         }
-        Emission::Pulses { every, count } => Arc::new(Pulses::new(*every, count * amount * per)),
+        Emission::Pulses { every, count } => Arc::new(Pulses::new(*every, count * amount * rate_share)),
         Emission::Curve(curve) => {
             let most = peak(curve).map_err(|v| format!("a rate of {v} births per second"))?;
-            Arc::new(CurveRate::new(curve, most, amount * per, rate))
+            Arc::new(CurveRate::new(curve, most, amount * rate_share, rate))
         }
         Emission::Bursts(all) => {
-            let count = |n: f64| (n * amount * per + 0.5) as u32;
+            let count = |n: f64| (n * amount * rate_share + 0.5) as u32;
             let list: Vec<(i64, u32)> =
                 all.iter().map(|[t, n]| ((t * FLICKS as f64) as i64, count(*n))).collect();
             Arc::new(Bursts::new(&list).map_err(|e| e.to_string())?)
@@ -193,17 +201,22 @@ fn births(emission: &Emission, (amount, per): (f64, f64), rate: Ratio) -> Result
     })
 }
 
+/// The inputs of the binding of an effect.
+#[derive(Clone, Copy)]
+pub(super) struct Binding<'a> {
+    pub(super) effect: &'a Effect,
+    /// The highest amount.
+    pub(super) amount: f64,
+    pub(super) seed: u64,
+    pub(super) overlay: &'a Overlay,
+    pub(super) level: Level,
+}
+
 impl BoundLayer {
-    pub(super) fn new(
-        effect: &Effect,
-        index: usize,
-        amount: f64,
-        seed: u64,
-        overlay: &Overlay,
-        level: Level,
-    ) -> Result<BoundLayer, String> {
+    pub(super) fn new(binding: &Binding<'_>, index: usize) -> Result<BoundLayer, String> {
+        let Binding { effect, amount, seed, overlay, level } = *binding;
         let mut layer = effect.layers[index].clone();
-        // After those of the layers before it, each with its pages and its streak.
+        // Each layer has styles for its pages and its streak.
         let first: u32 = effect.layers[..index].iter().map(|l| l.form.pages() + 1).sum();
         let pages = layer.form.pages();
         let (styles, pages) = ([first as u16, (first + pages) as u16], pages as u16);
@@ -211,21 +224,21 @@ impl BoundLayer {
         let narrow = overlay.narrow();
         let aspect = (width / narrow / height) as f32;
         let mut depth = layer.place.depth();
-        // Of all layers that share the same particles, so that they have the same positions.
+        // Layers that share particles have the same margin, so that positions are the same.
         let same = effect.layers.iter().filter(|l| l.stream == layer.stream);
         let margin = same.map(margin).fold(0.0, f32::max);
-        let Geometry { middle, half, mut wrap, per } = Geometry::new(&layer, depth, aspect, margin);
+        let Geometry { middle, half, mut wrap, rate_share } = Geometry::new(&layer, depth, aspect, margin);
         let kind = kind_of(&layer)?;
         let cap = 1.0 - libm::cos(f64::from(layer.cone) * core::f64::consts::TAU);
         let shape =
             EmitterShape::new(middle, half, layer.direction, cap as f32).map_err(|e| e.to_string())?;
-        let births = births(&layer.when, (amount, per), overlay.format.rate)?;
-        let parent = effect.parent(index).map(|of| BoundLayer::new(effect, of, amount, seed, overlay, level));
+        let births = births(&layer.when, (amount, rate_share), overlay.format.rate)?;
+        let parent = effect.parent(index).map(|parent| BoundLayer::new(binding, parent));
         let parent = parent.transpose()?.map(Box::new);
         let seed = mix64(seed ^ mix64(layer.stream));
         let spawn_offset = SpawnOffset::new(&layer, seed, aspect, overlay.format.rate)?;
         if spawn_offset.is_some() {
-            // From here on, as if they came from a box.
+            // The other passes treat them like particles from a box.
             layer.place = SpawnArea::Box { x: [0.5; 2], y: [0.5; 2], z: depth };
         }
         if let Some(parent) = &parent {
@@ -259,9 +272,9 @@ impl BoundLayer {
 
     /// The page that a particle shows, by the fraction of its life, its age and a random number.
     #[inline(always)]
-    pub(super) fn page(&self, share: f32, age: f32, own: f32) -> u16 {
+    pub(super) fn page(&self, share: f32, age: f32, extra: f32) -> u16 {
         let Appearance::Sprite(sprite) = &self.layer.form else { return 0 };
-        let (pages, chance) = (f32::from(self.pages), own * 0.5 + 0.5);
+        let (pages, chance) = (f32::from(self.pages), extra * 0.5 + 0.5);
         let page = match sprite.page {
             Page::Chance => chance * pages,
             Page::Life => share * pages,
@@ -273,8 +286,8 @@ impl BoundLayer {
         (page as u16).min(self.pages - 1)
     }
 
-    /// How far a particle's picture is moved in its frame, in the place of its colour: see
-    /// [`Image::repeating`](crate::particle::draw::Image::repeating). `bits` are those behind its own numbers.
+    /// The shift of a particle's picture in its frame, which is stored as its colour: see
+    /// [`Image::repeating`](crate::particle::draw::Image::repeating). `bits` continue its random numbers.
     #[inline(always)]
     pub(super) fn shift(&self, bits: u32, age: f32) -> Option<[u16; 3]> {
         let Appearance::Sprite(sprite) = &self.layer.form else { return None };
@@ -355,18 +368,16 @@ fn waves(layer: &Layer) -> Vec<Wave> {
             let (s, c) = libm::sincos(golden * n + 0.7);
             let flat = (1.0 - up * up).sqrt();
             // Small along z: motion towards the camera and back is hardly visible.
-            let way = [flat * c, up, 0.4 * flat * s];
+            let direction = [flat * c, up, 0.4 * flat * s];
             let short = 1.0 / (f64::from(layer.swirl_size) * (0.7 + 0.31 * n));
-            // Perpendicular to the direction: its cross product with another vector.
-            let across = [0.0, 0.0, 1.0];
-            let turned = [way[1] * across[2], -way[0] * across[2], 0.0];
-            let mut aside = [turned[0], turned[1], 0.3 * s];
-            let along =
-                (0..3).map(|a| aside[a] * way[a]).sum::<f64>() / (0..3).map(|a| way[a] * way[a]).sum::<f64>();
-            (0..3).for_each(|a| aside[a] -= along * way[a]);
+            // Perpendicular to the direction: its component along it is removed.
+            let mut amplitude = [direction[1], -direction[0], 0.3 * s];
+            let along = (0..3).map(|a| amplitude[a] * direction[a]).sum::<f64>()
+                / (0..3).map(|a| direction[a] * direction[a]).sum::<f64>();
+            (0..3).for_each(|a| amplitude[a] -= along * direction[a]);
             Wave {
-                way: way.map(|v| (v * short) as f32),
-                aside: aside.map(|v| v as f32 * share * (0.7 + 0.15 * i as f32)),
+                direction: direction.map(|v| (v * short) as f32),
+                amplitude: amplitude.map(|v| v as f32 * share * (0.7 + 0.15 * i as f32)),
                 rate: f64::from(layer.swirl_rate) * (1.3 - 0.17 * n) * if i % 2 == 0 { 1.0 } else { -1.0 },
                 phase: 0.618 * n,
             }

@@ -2,10 +2,11 @@
 //! children.
 //!
 //! In this order: [`Flight::at`] (start, gravity, friction), [`EffectState::drift`] (wind), [`BoundLayer::wrap_shift`],
-//! [`BoundLayer::landing`] (the floor), [`BoundLayer::aside`] (swirl and sway). `block.rs` has the same for 64 side by
-//! side, and the test of `tests/reference.rs` compares the two to the bit.
+//! [`BoundLayer::landing`] (the floor), [`BoundLayer::displaced`] (swirl and sway). Children need these for one particle;
+//! `block.rs` has them for 64 at a time, in the same order of operations. `tests/reference.rs` completes the definition for
+//! one particle, and compares the two bit for bit.
 
-use super::bound_layer::{BoundLayer, EffectState, OWN};
+use super::bound_layer::{BoundLayer, EXTRA, EffectState};
 use super::layer::Layer;
 
 /// The number of bisections for a moment within a part of a life.
@@ -51,11 +52,10 @@ impl Flight {
 }
 
 impl EffectState {
-    /// The displacement by wind of a particle that was `age` old so many seconds `ago`, for a layer that
-    /// takes all of it.
-    pub(super) fn drift(&self, age: f32, ago: f32) -> f32 {
-        match &self.blown {
-            Some(blown) => blown(age + ago) - blown(ago),
+    /// The displacement by wind of a particle that was `age` old some seconds ago, for a layer that takes all of it.
+    pub(super) fn drift(&self, age: f32, seconds_ago: f32) -> f32 {
+        match &self.wind_offset {
+            Some(wind_offset) => wind_offset(age + seconds_ago) - wind_offset(seconds_ago),
             None => self.wind * age,
         }
     }
@@ -138,34 +138,36 @@ impl BoundLayer {
         None
     }
 
-    /// The displacement by swirl and sway of a particle at `place`, `age` old, so many seconds `ago`. `phases`
-    /// are the current ones.
-    pub(super) fn aside(
+    /// The position after swirl and sway of a particle at `place`, `age` old, some seconds ago. `phases` are the current
+    /// ones.
+    pub(super) fn displaced(
         &self,
         mut place: [f32; 3],
-        (age, ago): (f32, f32),
-        own: &[f32; OWN],
+        (age, seconds_ago): (f32, f32),
+        extra: &[f32; EXTRA],
         phases: &[f32],
     ) -> [f32; 3] {
         let layer = &self.layer;
         if layer.swirl > 0.0 {
             let grown = if layer.swirl_age > 0.0 { (age / layer.swirl_age).min(1.0) } else { 1.0 };
-            let mut aside = [0.0f32; 3];
+            let mut offset = [0.0f32; 3];
             for (w, phase) in self.waves.iter().zip(phases) {
-                let phase = phase - w.rate as f32 * ago;
-                let s = wave(w.way[0] * place[0] + w.way[1] * place[1] + w.way[2] * place[2] + phase);
-                for (aside, part) in aside.iter_mut().zip(w.aside) {
-                    *aside += part * s;
+                let phase = phase - w.rate as f32 * seconds_ago;
+                let s = wave(
+                    w.direction[0] * place[0] + w.direction[1] * place[1] + w.direction[2] * place[2] + phase,
+                );
+                for (offset, amplitude) in offset.iter_mut().zip(w.amplitude) {
+                    *offset += amplitude * s;
                 }
             }
-            for (place, aside) in place.iter_mut().zip(aside) {
-                *place += aside * grown;
+            for (place, offset) in place.iter_mut().zip(offset) {
+                *place += offset * grown;
             }
         }
         if layer.sway != [0.0; 2] {
-            let turn = layer.sway_rate * (1.0 + 0.3 * own[4]) * age;
-            place[0] += layer.sway[0] * wave(turn + own[4]);
-            place[1] += layer.sway[1] * wave(2.0 * turn + own[3]);
+            let turn = layer.sway_rate * (1.0 + 0.3 * extra[4]) * age;
+            place[0] += layer.sway[0] * wave(turn + extra[4]);
+            place[1] += layer.sway[1] * wave(2.0 * turn + extra[3]);
         }
         place
     }

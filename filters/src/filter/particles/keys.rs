@@ -56,7 +56,7 @@ pub enum KeyError {
         /// Highest.
         high: f64,
     },
-    /// A wrong number of numbers: the given number, the smallest and the largest.
+    /// A wrong number of values: the given number, the smallest and the largest.
     #[error("{} values, but {}{} are needed", .0, .1, if .1 == .2 { String::new() } else { format!(" to {}", .2) })]
     Count(usize, usize, usize),
     /// The positions of points over life are not in ascending order from 0 (birth) to 1 (death).
@@ -128,7 +128,7 @@ impl fmt::Display for KeyType {
     }
 }
 
-/// A function that reads a picture by name and returns an error if it cannot; `None` leaves the picture unread.
+/// Reads a picture by name; `None` leaves it unread.
 pub type LoadPicture<'a> = &'a mut dyn FnMut(&str) -> Result<Option<Frame>, String>;
 
 /// A key of an `L`.
@@ -145,9 +145,9 @@ pub struct Key<L> {
     pub(crate) with: &'static str,
     /// Whether it is printed even with its default value.
     pub(super) always: bool,
-    /// Sets it; `false` if it has no meaning there.
+    /// Sets it; `false` if it has no meaning in the layer.
     pub(crate) set: fn(&mut L, &Value<'_>, LoadPicture<'_>) -> Result<bool, Fault>,
-    /// Its value as TOML; `None` if it has no meaning there.
+    /// Its value as TOML; `None` if it has no meaning in the layer.
     pub(crate) print: fn(&L) -> Option<String>,
     /// Rejects a value out of range.
     pub(super) check: fn(&L) -> Result<(), KeyError>,

@@ -201,7 +201,7 @@ macro_rules! variants {
         }
 
         impl Field for $t {
-            fn read(value: &Value<'_>, _: &str, of: KeyType, _: LoadPicture<'_>) -> Result<$t, Fault> {
+            fn read(value: &Value<'_>, of: KeyType, _: LoadPicture<'_>) -> Result<$t, Fault> {
                 let which = choice(Self::CHOICES, value)?;
                 [$($default),*].into_iter().nth(which).ok_or_else(|| Fault::expected(value, of))
             }
@@ -249,9 +249,9 @@ variants! {
 }
 
 impl Field for Emission {
-    fn read(value: &Value<'_>, id: &str, of: KeyType, _: LoadPicture<'_>) -> Result<Emission, Fault> {
+    fn read(value: &Value<'_>, of: KeyType, _: LoadPicture<'_>) -> Result<Emission, Fault> {
         match value.get_ref().as_str() {
-            Some(_) => curve(value, id, of).map(Emission::Curve),
+            Some(_) => curve(value, of).map(Emission::Curve),
             None => number(value).map(Emission::Steady).ok_or_else(|| Fault::expected(value, of)),
         }
     }

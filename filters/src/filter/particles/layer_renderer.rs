@@ -1,45 +1,34 @@
-//! The splats of a layer: of its particles, with their own births or from the deaths of another layer's particles, and
-//! of their trails.
+//! The splats of a layer: of its particles, which are born by themselves or where particles of another layer die, and of
+//! their trails.
 
-use super::super::overlay::Overlay;
 use super::block::{ParticleBlock, emit, fly, shade_and_cull};
-use super::bound_layer::{BoundLayer, EffectState, LifeTable, Scene};
-use super::effect::{Effect, MAX_PARTICLES};
+use super::bound_layer::{Binding, BoundLayer, EffectState, LifeTable, Scene};
+use super::effect::MAX_PARTICLES;
 use super::layer::SpawnArea;
 use super::sub_emitter::SubEmitter;
 use super::trail::Trail;
 use crate::particle::draw::Splat;
 use crate::particle::{Emitter, Kind, LAST, Parameter, Pool, View, continue_draws};
-use crate::simd::Level;
 
 /// A bound layer with its parents and its trail.
 pub(super) struct LayerRenderer {
     pub(super) bound: BoundLayer,
-    /// Their trail.
     trail: Option<Trail>,
-    /// Their parents.
     sub_emitter: Option<SubEmitter>,
 }
 
 impl LayerRenderer {
-    pub(super) fn new(
-        effect: &Effect,
-        index: usize,
-        amount: f64,
-        seed: u64,
-        overlay: &Overlay,
-        level: Level,
-    ) -> Result<LayerRenderer, String> {
-        let bind = |effect: &Effect| BoundLayer::new(effect, index, amount, seed, overlay, level);
-        let mut bound = bind(effect)?;
+    pub(super) fn new(binding: &Binding<'_>, index: usize) -> Result<LayerRenderer, String> {
+        let mut bound = BoundLayer::new(binding, index)?;
+        let effect = binding.effect;
         let layer = &effect.layers[index];
         let trail = (layer.trail > 0.0).then(|| {
             // The layer itself with the shutter open for a streak.
             let (steps, mut of) = (layer.trail_steps.max(1), effect.clone());
             let step = layer.trail / steps as f32;
             (of.layers[index].trail, of.layers[index].shutter) = (0.0, step);
-            let streak = bind(&of)?;
-            // Whose sides are those of the layer itself.
+            let streak = BoundLayer::new(&Binding { effect: &of, ..*binding }, index)?;
+            // It wraps where the layer itself does.
             let streak = BoundLayer { wrap: bound.wrap, middle: bound.middle, ..streak };
             Ok::<_, String>(Trail { layer: streak, steps, step })
         });
@@ -108,7 +97,7 @@ impl LayerRenderer {
             spawn_offset.shift(births, block, &mut lanes.from);
         }
         pool.set_size_and_angle(block);
-        continue_draws(bound.level, bound.kind.extra(), &mut block.bits, &mut lanes.own);
+        continue_draws(bound.level, bound.kind.extra(), &mut block.bits, &mut lanes.extra);
         // Without friction the positions of the pool are final.
         if bound.layer.drag > 0.0 {
             let flights = [&lanes.from, &lanes.start];
@@ -147,7 +136,7 @@ impl LayerRenderer {
         let life = layer.life.reach();
         let most = |over: &LifeTable| over.steps.iter().fold(0.0f32, |m, s| m.max(s[0]).max(s[0] + s[1]));
         let half = (layer.size.reach() + layer.growth.reach() * life) * most(&bound.size_over) * now.size;
-        let waves = |of: &BoundLayer, a: usize| of.waves.iter().map(|w| w.aside[a].abs()).sum::<f32>();
+        let waves = |of: &BoundLayer, a: usize| of.waves.iter().map(|w| w.amplitude[a].abs()).sum::<f32>();
         let sway = |of: &BoundLayer, a: usize| of.layer.sway.get(a).map_or(0.0, |s| s.abs());
         // The distance beyond the reach of the pool's kind.
         let beyond = |a: usize| {
@@ -171,11 +160,11 @@ impl LayerRenderer {
             let moved = beyond(a) + layer.aside[a].abs() * half;
             let wide = 1.01 * (seen + moved) + 0.01;
             // The displacement by an animated wind is not known in advance.
-            if a == 0 && now.blown.is_some() {
+            if a == 0 && now.wind_offset.is_some() {
                 continue;
             }
-            let blown = if a == 0 { now.wind * layer.wind * life } else { 0.0 };
-            (view.low[a], view.high[a]) = (-wide - blown.max(0.0), wide - blown.min(0.0));
+            let drift = if a == 0 { now.wind * layer.wind * life } else { 0.0 };
+            (view.low[a], view.high[a]) = (-wide - drift.max(0.0), wide - drift.min(0.0));
         }
         view
     }

@@ -30,7 +30,7 @@ enum OffsetKind {
 }
 
 impl SpawnOffset {
-    /// Of a layer; `None` where the pool places its particles.
+    /// The offsets of a layer; `None` if the pool places its particles.
     pub(super) fn new(
         layer: &Layer,
         seed: u64,
@@ -66,13 +66,13 @@ impl SpawnOffset {
         }
     }
 
-    /// Where a particle is born.
+    /// The birthplace of a particle.
     fn place(&self, number: i64, birth: i64) -> [f32; 3] {
         let bits = mix64(self.seed ^ mix64((number as u64).wrapping_add(GOLDEN)));
-        // 0 to below 1, each from bits of its own.
+        // 0 to below 1, from separate bits.
         let [r, s, t] = [bits >> 43, bits >> 22, bits].map(|b| (b & 0x1f_ffff) as f32 * (1.0 / 2_097_152.0));
         let z = self.depth[0] + (self.depth[1] - self.depth[0]) * t;
-        // A place of the frame, in its widths and heights, as seen at this depth.
+        // A position of the frame, in its widths and heights, as seen at this depth.
         let seen = |x: f32, y: f32| [(x - 0.5) * self.aspect * z, (y - 0.5) * z, z];
         match &self.from {
             OffsetKind::Disc { centre, radius } => {

@@ -5,7 +5,7 @@
 //! `n` is number `n * count + k`, its random numbers come from the parent's.
 
 use super::block::{ParticleBlock, fly};
-use super::bound_layer::{BoundLayer, EffectState, OWN, Scene};
+use super::bound_layer::{BoundLayer, EXTRA, EffectState, Scene};
 use super::flight::Flight;
 use super::spawn_offset::Row;
 use crate::particle::{
@@ -33,7 +33,7 @@ pub(super) struct SubEmitter {
 struct Death {
     number: i64,
     /// The time since then in seconds.
-    ago: f32,
+    seconds_ago: f32,
     place: [f32; 3],
     speed: [f32; 3],
     bits: u32,
@@ -61,23 +61,25 @@ impl SubEmitter {
             origin.shift(births, &mut block, &mut from);
         }
         pool.set_size_and_angle(&mut block);
-        let mut own = [[0.0; BLOCK]; OWN];
-        continue_draws(child.level, self.parent.kind.extra(), &mut block.bits, &mut own);
+        let mut extra = [[0.0; BLOCK]; EXTRA];
+        continue_draws(child.level, self.parent.kind.extra(), &mut block.bits, &mut extra);
         let phases = self.parent.phases(now.flick);
         for lane in block.lanes() {
             let at = |rows: &[Row; 3]| [rows[0][lane], rows[1][lane], rows[2][lane]];
             let flight = Flight { from: at(&from), start: at(&start) };
-            let own = core::array::from_fn(|i| own[i][lane]);
-            let Some(life) = self.end(&flight, block.age[lane], block.life[lane] - self.longer, &own) else {
+            let extra = core::array::from_fn(|i| extra[i][lane]);
+            let Some(life) = self.end(&flight, block.age[lane], block.life[lane] - self.longer, &extra)
+            else {
                 continue;
             };
-            let (place, speed) = self.then(&flight, life, block.age[lane] - life, &own, now, &phases);
-            let ago = block.age[lane] - life;
-            let death = Death { number: block.number(lane), ago, place, speed, bits: block.bits[lane] };
+            let (place, speed) = self.then(&flight, life, block.age[lane] - life, &extra, now, &phases);
+            let seconds_ago = block.age[lane] - life;
+            let death =
+                Death { number: block.number(lane), seconds_ago, place, speed, bits: block.bits[lane] };
             for first in (0..self.count).step_by(BLOCK) {
                 self.fill(child, &death, first, lanes);
                 if lanes.block.live != 0 {
-                    continue_draws(child.level, child.kind.extra(), &mut lanes.block.bits, &mut lanes.own);
+                    continue_draws(child.level, child.kind.extra(), &mut lanes.block.bits, &mut lanes.extra);
                     visit(lanes);
                 }
             }
@@ -85,33 +87,33 @@ impl SubEmitter {
     }
 
     /// The age of a parent at its death, if it has died: at the end of its life, or earlier on the floor.
-    fn end(&self, flight: &Flight, age: f32, life: f32, own: &[f32; OWN]) -> Option<f32> {
+    fn end(&self, flight: &Flight, age: f32, life: f32, extra: &[f32; EXTRA]) -> Option<f32> {
         if life.is_nan() || life <= 0.0 {
             return None;
         }
         let floor = self.parent.layer.floor;
-        let landed = floor.and_then(|f| self.parent.landing(flight, f.at(own[5]) - 0.5, age.min(life)));
+        let landed = floor.and_then(|f| self.parent.landing(flight, f.at(extra[5]) - 0.5, age.min(life)));
         landed.or_else(|| (age >= life).then_some(life))
     }
 
-    /// The position and velocity of a parent at its death, `age` seconds old and so many seconds `ago`.
+    /// The position and velocity of a parent at its death, `age` seconds old and some seconds ago.
     fn then(
         &self,
         flight: &Flight,
         age: f32,
-        ago: f32,
-        own: &[f32; OWN],
+        seconds_ago: f32,
+        extra: &[f32; EXTRA],
         now: &EffectState,
         phases: &[f32],
     ) -> ([f32; 3], [f32; 3]) {
         let (parent, layer) = (&self.parent, &self.parent.layer);
         let (mut place, mut speed) = (flight.at(layer, age), flight.velocity(layer, age));
-        place[0] += now.drift(age, ago) * layer.wind;
+        place[0] += now.drift(age, seconds_ago) * layer.wind;
         speed[0] += now.wind * layer.wind;
         for (axis, place) in place.iter_mut().enumerate() {
             *place += parent.wrap_shift(axis, *place);
         }
-        (parent.aside(place, (age, ago), own, phases), speed)
+        (parent.displaced(place, (age, seconds_ago), extra, phases), speed)
     }
 
     /// Children `first` to `first + 63` of a parent.
@@ -120,7 +122,7 @@ impl SubEmitter {
         *block = PlacedBlock::EMPTY;
         block
             .number_in_a_row(death.number.wrapping_mul(i64::from(self.count)).wrapping_add(i64::from(first)));
-        let age = death.ago;
+        let age = death.seconds_ago;
         for lane in 0..BLOCK.min((self.count - first) as usize) {
             let k = first + lane as u32;
             let stream = (self.stream as u32).wrapping_mul(0x85eb_ca6b);
@@ -133,11 +135,12 @@ impl SubEmitter {
             }
             block.live |= 1 << lane;
             (block.age[lane], block.life[lane]) = (age, value(Parameter::Life));
-            let mut ways = Draws::of(seed ^ 0xc2b2_ae35);
-            let way = self.shape.way(ways.draw(), ways.draw());
-            for (axis, way) in way.into_iter().enumerate() {
+            let mut directions = Draws::of(seed ^ 0xc2b2_ae35);
+            let direction = self.shape.direction(directions.draw(), directions.draw());
+            for (axis, direction) in direction.into_iter().enumerate() {
                 lanes.from[axis][lane] = death.place[axis];
-                lanes.start[axis][lane] = way * value(Parameter::Speed) + self.inherit * death.speed[axis];
+                lanes.start[axis][lane] =
+                    direction * value(Parameter::Speed) + self.inherit * death.speed[axis];
             }
             let size = value(Parameter::Size) + value(Parameter::Growth) * age;
             block.size[lane] = if size > 0.0 { size } else { 0.0 };

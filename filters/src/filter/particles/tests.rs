@@ -171,7 +171,7 @@ fn curves_of_wind_and_speed_are_integrated() {
     };
     // From 0 to 1 over the first second, then 1: who was born a second before time 0 has come 1.5 at 2 seconds.
     let now = of("wind", "0=0;24=1").now(&at(48));
-    assert!((now.blown.unwrap()(3.0) - 1.5).abs() < 1e-3);
+    assert!((now.wind_offset.unwrap()(3.0) - 1.5).abs() < 1e-3);
     let now = of("speed", "0=0;24=1").now(&at(48));
     assert_eq!(now.flick, FLICKS * 3 / 2);
 }

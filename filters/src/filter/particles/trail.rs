@@ -1,15 +1,15 @@
-//! Trails: where a particle was, as a row of streaks.
+//! Trails: the earlier positions of a particle, as a row of streaks.
 //!
 //! Each streak is the same particle at an earlier age, drawn out over the time until the next, so nothing is kept
 //! from frame to frame.
 
 use super::block::{ParticleBlock, emit, fly, shade_and_cull};
-use super::bound_layer::{BoundLayer, EffectState, Scene};
+use super::bound_layer::{BoundLayer, EffectState, Scene, WindOffset};
 use crate::particle::FLICKS;
 use crate::particle::draw::Splat;
 use std::sync::Arc;
 
-/// How much narrower the end of a trail is.
+/// The fraction by which a trail is narrower at its end.
 const TAPER: f32 = 0.6;
 
 /// The trail of a layer.
@@ -23,7 +23,7 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// The splats behind the particles of a block that is placed and dressed, with own numbers and how they started.
+    /// The splats behind the particles of a block with positions, random numbers and starts.
     pub(super) fn splats(
         &self,
         now: &EffectState,
@@ -39,17 +39,17 @@ impl Trail {
             if lanes.block.live == 0 {
                 break;
             }
-            let part = (i as f32 + 0.5) / self.steps as f32;
+            let fraction = (i as f32 + 0.5) / self.steps as f32;
             let then = EffectState {
                 flick: now.flick.saturating_sub((f64::from(back) * FLICKS as f64) as i64),
                 // The shutter is open for a streak, whatever the speed.
                 speed: 1.0,
-                size: now.size * (1.0 - TAPER * part),
-                part: now.part,
+                size: now.size * (1.0 - TAPER * fraction),
+                visible: now.visible,
                 wind: now.wind,
-                blown: now.blown.clone().map(|blown| -> Arc<dyn Fn(f32) -> f32 + Send + Sync> {
-                    let since = blown(back);
-                    Arc::new(move |age| blown(age + back) - since)
+                wind_offset: now.wind_offset.clone().map(|offset| -> WindOffset {
+                    let since = offset(back);
+                    Arc::new(move |age| offset(age + back) - since)
                 }),
                 every: now.every,
             };
@@ -58,12 +58,12 @@ impl Trail {
             shade_and_cull(bound.level, bound, &then, &scene, &mut lanes);
             let first = out.len();
             emit(bound, &scene, &lanes, out);
-            out[first..].iter_mut().for_each(|s| *s = s.faded(1.0 - part));
+            out[first..].iter_mut().for_each(|s| *s = s.faded(1.0 - fraction));
         }
     }
 }
 
-/// Takes particles back in time; who was not born then is not live.
+/// Moves particles back in time; those that were not yet born are not live.
 fn rewind(bound: &BoundLayer, l: &mut ParticleBlock, back: f32) {
     for lane in l.block.lanes() {
         l.block.age[lane] -= back;

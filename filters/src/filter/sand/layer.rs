@@ -58,7 +58,7 @@ struct Buffers {
     scratch: draw::Scratch,
 }
 
-/// What all rows of tiles share.
+/// The data that are common to all rows of tiles.
 struct Frame<'a> {
     style: Style,
     light: Light,

@@ -233,7 +233,7 @@ impl Scene {
                     set.front.as_ref().map_or(steps as f64 * time / set.duration, |front| front.at(at));
                 let front = (front as f32).min(1.0).max(state.front);
                 let mut arrivals = crumbling.between(state.front, front, steps);
-                // What has no room vanishes.
+                // Grains without room vanish.
                 arrivals.truncate(self.room(state));
                 state.front = front;
                 arrivals

@@ -29,10 +29,10 @@ pub(super) struct Chunk {
     pub(super) changed: u64,
 }
 
-/// What a frame needs of the grains. Chunks in which nothing changes are shared by many frames.
+/// The grains of a frame. Chunks without changes are shared by many frames.
 #[derive(Clone, Default)]
 pub(super) struct Snapshot {
-    /// By number, in Z order.
+    /// The chunks by number, in Z order.
     pub(super) chunks: Arc<Vec<Chunk>>,
     pub(super) ground: Arc<Ground>,
     /// Grains in flight, and others that are fast, by number.

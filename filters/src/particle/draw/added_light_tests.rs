@@ -74,8 +74,7 @@ fn light_never_darkens() {
                         let space = [BlendSpace::Gamma, BlendSpace::Linear][case ^ (kind as usize & 1)];
                         let mut styles = hard(blends);
                         styles.extend(blends.iter().map(|b| SplatStyle::new(Shape::disc(1.0).unwrap(), *b)));
-                        let painter =
-                            Painter::with_space(&format, styles.clone(), space, Level::best()).unwrap();
+                        let painter = Painter::new(&format, styles.clone(), space, Level::best()).unwrap();
                         let splats = scatter(&painter, 50, styles.len(), &mut rng);
                         let mut frame = start.clone();
                         drawn(&painter, &splats, &mut frame);

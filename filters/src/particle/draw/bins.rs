@@ -13,7 +13,7 @@ use super::picture::Picture;
 use super::splat::{LEAST, Splat};
 use super::stamp::{MAX_RADIUS, RADII, Stamps};
 use super::style::SplatStyle;
-use crate::host::Executor;
+use crate::host::{Executor, lock};
 use crate::simd::Level;
 use std::sync::{Mutex, PoisonError};
 
@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 pub(super) const CHUNK: usize = 1 << 13;
 
 /// The number of splats that are drawn at a time: they and the tile stay in the L1 cache.
-const BATCH: usize = 256;
+const DRAW_BATCH: usize = 256;
 
 /// The prefetch distance in chunks for a tile's splats, and the number of cache lines.
 const AHEAD: usize = 4;
@@ -47,7 +47,7 @@ struct Chunk {
 #[derive(Clone, Debug, Default)]
 struct SortBuffers {
     /// The results of [`Bins::fill`].
-    made: Vec<Splat>,
+    filled: Vec<Splat>,
     /// The tiles of each splat, or [`OFF`].
     tiles: Vec<u32>,
     /// Splats by tile, before they are copied to their destination, which is not in the cache: scattered writes would
@@ -214,9 +214,9 @@ impl Bins {
         executor: &dyn Executor,
     ) {
         self.each(grid, count, executor, &|i, chunk, buffers| {
-            buffers.made.clear();
-            make(i, &mut buffers.made);
-            chunk.sort(level, &grid, styles, &buffers.made, &mut buffers.tiles, &mut buffers.sorted);
+            buffers.filled.clear();
+            make(i, &mut buffers.filled);
+            chunk.sort(level, &grid, styles, &buffers.filled, &mut buffers.tiles, &mut buffers.sorted);
         });
     }
 
@@ -236,10 +236,9 @@ impl Bins {
         let idle_buffers = Mutex::new(core::mem::take(&mut self.idle_buffers));
         executor.execute(count, &|i| {
             // The buffers that were used last, if they are free.
-            let mut buffers =
-                idle_buffers.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
-            task(i, &mut cells[i].lock().unwrap_or_else(PoisonError::into_inner), &mut buffers);
-            idle_buffers.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
+            let mut buffers = lock(&idle_buffers).pop().unwrap_or_default();
+            task(i, &mut lock(&cells[i]), &mut buffers);
+            lock(&idle_buffers).push(buffers);
         });
         drop(cells);
         self.idle_buffers = idle_buffers.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -277,7 +276,7 @@ impl Bins {
     /// The buffer length in splats for [`each_batch`](Bins::each_batch).
     pub(super) fn room(&self, tile: usize) -> usize {
         let count = self.count(tile);
-        if self.ordered(tile) { count.min(BATCH) } else { 2 * count + count.div_ceil(2) }
+        if self.ordered(tile) { count.min(DRAW_BATCH) } else { 2 * count + count.div_ceil(2) }
     }
 
     /// The splats of a tile in the order of drawing, by way of `list`, which is of the length that [`room`](Bins::room)
@@ -288,7 +287,7 @@ impl Bins {
             self.gather(tile, list, room);
             return draw(list);
         }
-        let mut held = 0;
+        let mut count = 0;
         for (i, chunk) in self.chunks[..self.live].iter().enumerate() {
             // Runs are short, and the hardware prefetcher does not predict the start of the next one.
             if let Some(ahead) = self.chunks[..self.live].get(i + AHEAD) {
@@ -296,25 +295,16 @@ impl Bins {
             }
             let mut run = chunk.run(tile);
             while !run.is_empty() && !list.is_empty() {
-                let (now, rest) = run.split_at(run.len().min(list.len() - held));
-                list[held..held + now.len()].copy_from_slice(now);
-                (held, run) = (held + now.len(), rest);
-                if held == list.len() {
+                let (now, rest) = run.split_at(run.len().min(list.len() - count));
+                list[count..count + now.len()].copy_from_slice(now);
+                (count, run) = (count + now.len(), rest);
+                if count == list.len() {
                     draw(list);
-                    held = 0;
+                    count = 0;
                 }
             }
         }
-        draw(&list[..held]);
-    }
-
-    /// Every tile with the splats that touch it, in the order of drawing; a tile with many splats in several calls.
-    pub fn for_each(&self, mut f: impl FnMut(usize, &[Splat])) {
-        let mut list = Vec::new();
-        for tile in 0..self.grid.map_or(0, |g| g.len()) {
-            list.resize(list.len().max(self.room(tile)), Splat::new([0.0; 2], [1.0; 2]));
-            self.each_batch(tile, &mut list[..self.room(tile)], &mut |splats| f(tile, splats));
-        }
+        draw(&list[..count]);
     }
 
     /// The splats that touch a tile, in no particular order.
@@ -384,7 +374,7 @@ impl Bins {
                 + c.used.capacity()
         };
         let buffers = |d: &SortBuffers| {
-            (d.made.capacity() + d.sorted.capacity()) * size_of::<Splat>() + d.tiles.capacity() * 4
+            (d.filled.capacity() + d.sorted.capacity()) * size_of::<Splat>() + d.tiles.capacity() * 4
         };
         self.chunks.iter().map(chunk).sum::<usize>()
             + self.idle_buffers.iter().map(buffers).sum::<usize>()

@@ -3,7 +3,7 @@
 
 use super::draw_plane::{DrawPlane, Premultiplied};
 use super::painter::Painter;
-use super::rasterize::{Block, F32x16, HIGH, LANES};
+use super::rasterize::{CellBlock, F32x16, HIGH, LANES};
 use super::sampler::Sampler;
 use super::style::Blend;
 use super::tile::Part;
@@ -13,7 +13,7 @@ use super::tile::Part;
 pub(super) fn blend_image(
     part: &Part,
     painter: &Painter,
-    block: &Block<'_>,
+    block: &CellBlock<'_>,
     blend: Blend,
     opacity: f32,
     sampler: &Sampler<'_>,
@@ -63,7 +63,7 @@ fn composite(plane: &DrawPlane, blend: Blend, opacity: f32, colours: &[F32x16; 4
     let (p, mut drawn) = (*cells, [0.0; LANES]);
     for l in 0..LANES {
         let terms = plane.terms(blend, [colours[0][l], colours[1][l], colours[2][l], colours[3][l]]);
-        let v = p[l] * (1.0 - opacity * terms.fade) + opacity * terms.ink;
+        let v = terms.over(p[l], opacity);
         drawn[l] = if colours[3][l] > 0.0 { v } else { p[l] };
     }
     *cells = drawn;

@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::draw_large::draw_large;
-use super::draw_plane::BATCH;
+use super::draw_plane::{BATCH, BlendTerms};
 use super::painter::Painter;
 use super::picture::Picture;
 use super::rasterize::CoverageMask;
@@ -13,7 +13,7 @@ use crate::simd::{Level, multiversion};
 
 multiversion! {
     /// Draws splats, in this order, into a tile's samples, by stamps and pictures.
-    pub(super) fn paint(level, tile: &Tile<'_>, painter: &Painter, made: (&Stamps, &[Picture]), splats: &[Splat], buffers: &mut DrawBuffers, samples: &mut [f32], own: Level) = paint_body;
+    pub(super) fn paint(level, tile: &Tile<'_>, painter: &Painter, prepared: (&Stamps, &[Picture]), splats: &[Splat], buffers: &mut DrawBuffers, samples: &mut [f32], own: Level) = paint_body;
 }
 
 /// The splats and styles to draw.
@@ -23,22 +23,22 @@ struct DrawContext<'a> {
     stamps: &'a Stamps,
     pictures: &'a [Picture],
     splats: &'a [Splat],
-    batch: &'a [SplatBatch; MANY],
+    batch: &'a [SplatBatch; BATCHES],
     own: Level,
 }
 
 /// Groups of [`BATCH`] splats that are prepared at a time.
-const MANY: usize = 16;
+const BATCHES: usize = 16;
 
 /// Temporary buffers for drawing a band.
 pub(super) struct DrawBuffers {
-    batch: [SplatBatch; MANY],
+    batch: [SplatBatch; BATCHES],
     mask: CoverageMask,
 }
 
 impl DrawBuffers {
     pub(super) const EMPTY: DrawBuffers =
-        DrawBuffers { batch: [SplatBatch::EMPTY; MANY], mask: CoverageMask::EMPTY };
+        DrawBuffers { batch: [SplatBatch::EMPTY; BATCHES], mask: CoverageMask::EMPTY };
 }
 
 /// One part after the other, so that only its stamps and samples need be in the cache. Common numbers of planes and
@@ -54,7 +54,7 @@ fn paint_body(
     own: Level,
 ) {
     let DrawBuffers { batch, mask } = buffers;
-    for splats in splats.chunks(BATCH * MANY) {
+    for splats in splats.chunks(BATCH * BATCHES) {
         // All of them first: numbers that were written one by one cannot be read as vectors immediately.
         for (batch, splats) in batch.iter_mut().zip(splats.chunks(BATCH)) {
             batch.take(splats, stamps);
@@ -124,14 +124,14 @@ fn blend_part<const C: usize, const S: usize>(
             }
             let place = at.to[j] as usize;
             for (base, [fade, ink]) in part.base.iter().zip(&mix).take(count) {
-                let (to, mix) = (base + place, [fade[j], ink[j]]);
+                let (to, terms) = (base + place, BlendTerms { fade: fade[j], ink: ink[j] });
                 match (stamp.long, stamp.rows) {
-                    (16, 3) => composite::<3>(&cuts.0[j], mix, to, stride, samples),
-                    (16, 4) => composite::<4>(&cuts.0[j], mix, to, stride, samples),
+                    (16, 3) => composite::<3>(&cuts.0[j], terms, to, stride, samples),
+                    (16, 4) => composite::<4>(&cuts.0[j], terms, to, stride, samples),
                     (32, _) => {
-                        composite_rows::<4, 32>(stamp, &at, j, batch.opacity[j], mix, to, stride, samples)
+                        composite_rows::<4, 32>(stamp, &at, j, batch.opacity[j], terms, to, stride, samples)
                     }
-                    _ => composite_rows::<8, 64>(stamp, &at, j, batch.opacity[j], mix, to, stride, samples),
+                    _ => composite_rows::<8, 64>(stamp, &at, j, batch.opacity[j], terms, to, stride, samples),
                 }
             }
         }
@@ -292,7 +292,7 @@ fn coverage(stamp: &Stamp, at: &BufferOffsets, j: usize, opacity: f32, out: &mut
 #[inline(always)]
 fn composite<const R: usize>(
     cuts: &[f32; 16],
-    [fade, ink]: [f32; 2],
+    terms: BlendTerms,
     to: usize,
     stride: usize,
     samples: &mut [f32],
@@ -302,7 +302,7 @@ fn composite<const R: usize>(
     for r in 0..R {
         let row = &mut cells[r * stride..][..4];
         for i in 0..4 {
-            row[i] = row[i] * (1.0 - cuts[4 * r + i] * fade) + cuts[4 * r + i] * ink;
+            row[i] = terms.over(row[i], cuts[4 * r + i]);
         }
     }
 }
@@ -315,7 +315,7 @@ fn composite_rows<const W: usize, const N: usize>(
     at: &BufferOffsets,
     j: usize,
     opacity: f32,
-    [fade, ink]: [f32; 2],
+    terms: BlendTerms,
     mut to: usize,
     stride: usize,
     samples: &mut [f32],
@@ -328,8 +328,7 @@ fn composite_rows<const W: usize, const N: usize>(
     for ((cover, across), down) in cover.iter().zip(across).zip(down).take(stamp.rows) {
         let Some(row) = samples.get_mut(to..).and_then(|s| s.first_chunk_mut::<W>()) else { return };
         for i in 0..W {
-            let cut = cut(cover[i], across[i], down[i], left, opacity);
-            row[i] = row[i] * (1.0 - cut * fade) + cut * ink;
+            row[i] = terms.over(row[i], cut(cover[i], across[i], down[i], left, opacity));
         }
         to += stride;
     }

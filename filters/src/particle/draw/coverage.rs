@@ -8,7 +8,7 @@
 //! `rasterize` computes many cells at a time.
 
 use super::speck::Speck;
-use super::splat::{SIZES, STEPS, Splat};
+use super::splat::{SIZES, Splat};
 use super::style::{MAX_CORNERS, Shape};
 
 /// The smallest softness in luma samples: a hard edge.
@@ -107,41 +107,33 @@ impl Outline {
     }
 }
 
-/// How far from its centre a splat of this shape may reach along x and y, in 1/256 of a luma sample, rounded up, on
-/// cells as large as `cell` as shown.
+/// The reach of a splat of this shape from its centre along x and y, in 1/256 of a luma sample, rounded up, on cells as
+/// large as `cell` as shown.
 #[inline(always)]
 pub(super) fn extent(shape: &Shape, splat: &Splat, cell: [f32; 2]) -> [i32; 2] {
-    let [x, y] = splat.half;
     match shape {
-        Shape::Disc { .. } if x == y => [16 * i32::from(x); 2],
-        Shape::Speck => {
-            Speck::new(splat, rotation(splat.angle), cell).reach().map(|v| (v * STEPS) as i32 + 1)
-        }
-        _ => extent_rotated(shape, splat, rotation(splat.angle)),
+        Shape::Speck => Speck::new(splat, rotation(splat.angle), cell).extent(),
+        _ => extent_rotated(shape, splat, || rotation(splat.angle)),
     }
 }
 
-/// [`extent`] for a known cosine and sine.
+/// [`extent`] of all shapes but specks, with the cosine and sine where they are needed.
 #[inline(always)]
-pub(super) fn extent_rotated(shape: &Shape, splat: &Splat, turned: [f32; 2]) -> [i32; 2] {
+pub(super) fn extent_rotated(shape: &Shape, splat: &Splat, turned: impl Fn() -> [f32; 2]) -> [i32; 2] {
     let [x, y] = splat.half.map(i32::from);
-    match shape {
-        Shape::Disc { .. } if x == y => [16 * x; 2],
-        _ => {
-            let x = if matches!(shape, Shape::Streak { .. }) { x.max(y) } else { x };
-            let [cos, sin] = turned.map(f32::abs);
-            let (x, y) = (16.0 * x as f32, 16.0 * y as f32);
-            // An image fades over half a texel or half a cell of up to four samples beyond its edge.
-            let (x, y, more) = match shape {
-                Shape::Image(image) => {
-                    let [w, h] = image.size().map(|s| 1.0 / s as f32);
-                    (x + x * w, y + y * h, 1024.0)
-                }
-                // The largest cell is four samples wide.
-                Shape::Picture => (x, y, 1024.0),
-                _ => (x, y, 2.0),
-            };
-            [x * cos + y * sin, x * sin + y * cos].map(|v| (v + more) as i32)
-        }
+    // An image fades over half a texel or half a cell of up to four samples beyond its edge.
+    let (x, y, more) = match shape {
+        Shape::Disc { .. } if x == y => return [16 * x; 2],
+        Shape::Streak { .. } => (x.max(y), y, 2.0),
+        // The largest cell is four samples wide.
+        Shape::Image(_) | Shape::Picture => (x, y, 1024.0),
+        _ => (x, y, 2.0),
+    };
+    let (mut x, mut y) = (16.0 * x as f32, 16.0 * y as f32);
+    if let Shape::Image(image) = shape {
+        let [w, h] = image.size().map(|s| 1.0 / s as f32);
+        (x, y) = (x + x * w, y + y * h);
     }
+    let [cos, sin] = turned().map(f32::abs);
+    [x * cos + y * sin, x * sin + y * cos].map(|v| (v + more) as i32)
 }

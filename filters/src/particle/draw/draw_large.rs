@@ -6,9 +6,9 @@ use super::coverage::{Outline, extent_rotated, rotation};
 use super::draw_plane::BlendTerms;
 use super::painter::Painter;
 use super::picture::Picture;
-use super::rasterize::{Block, CoverageMask, HIGH, LANES, WIDE, rasterize};
+use super::rasterize::{CellBlock, CoverageMask, HIGH, LANES, WIDE, rasterize};
 use super::speck::Speck;
-use super::splat::{STEPS, Splat};
+use super::splat::Splat;
 use super::style::{Shape, SplatStyle};
 use super::tile::Part;
 use crate::simd::multiversion;
@@ -34,8 +34,8 @@ fn draw_large_body(
     let aspect = painter.aspect;
     let speck = matches!(style.shape, Shape::Speck).then(|| Speck::new(splat, turned, cells.shown(aspect)));
     let reach = match &speck {
-        Some(speck) => speck.reach().map(|v| (v * STEPS) as i32 + 1),
-        None => extent_rotated(&style.shape, splat, turned),
+        Some(speck) => speck.extent(),
+        None => extent_rotated(&style.shape, splat, || turned),
     };
     let reach = [painter.grid.narrowed(reach[0]), reach[1]];
     let range = |a: usize, at: i32| {
@@ -63,7 +63,7 @@ fn draw_large_body(
     for top in y.clone().step_by(HIGH) {
         for left in x.clone().step_by(WIDE) {
             let size = [((x.end - left) as usize).min(WIDE), ((y.end - top) as usize).min(HIGH)];
-            let block = Block { cells, aspect, first: [left, top], size, centre: [splat.x, splat.y] };
+            let block = CellBlock { cells, aspect, first: [left, top], size, centre: [splat.x, splat.y] };
             if let Some(outline) = &outline {
                 rasterize(outline, &block, opacity, if painter.draft { 2 } else { 16 }, mask);
                 blend_coverage(part, &block, &effects, mask, samples);
@@ -121,7 +121,7 @@ fn draw_speck(
 #[inline(always)]
 fn blend_coverage(
     part: &Part,
-    block: &Block<'_>,
+    block: &CellBlock<'_>,
     effects: &[BlendTerms; 4],
     mask: &CoverageMask,
     samples: &mut [f32],

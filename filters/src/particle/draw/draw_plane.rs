@@ -100,7 +100,7 @@ pub(super) struct DrawPlane {
 /// Nominal values of three components multiplied by alpha, and alpha.
 pub(super) type Premultiplied = [f32; 4];
 
-/// The effect of coverage `a` on a sample `p` (relative to code zero): `p (1 - a fade) + a ink`.
+/// The effect of coverage `c` on a sample `p` (relative to code zero): `p (1 - c fade) + c ink`.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct BlendTerms {
     pub(super) fade: f32,
@@ -108,13 +108,19 @@ pub(super) struct BlendTerms {
 }
 
 impl BlendTerms {
+    /// A sample after coverage `c`.
+    #[inline(always)]
+    pub(super) fn over(self, p: f32, c: f32) -> f32 {
+        p * (1.0 - c * self.fade) + c * self.ink
+    }
+
     /// Changes samples by their coverage; samples without coverage stay unchanged, bit for bit.
     #[inline(always)]
     pub(super) fn blend<const N: usize>(&self, cover: &[f32; N], samples: &mut [f32; N]) {
         // Through local arrays: in place, it would compile to gathers and scatters.
         let (p, mut drawn) = (*samples, [0.0; N]);
         for l in 0..N {
-            let v = p[l] * (1.0 - cover[l] * self.fade) + cover[l] * self.ink;
+            let v = self.over(p[l], cover[l]);
             drawn[l] = if cover[l] > 0.0 { v } else { p[l] };
         }
         *samples = drawn;
@@ -233,7 +239,7 @@ pub(super) fn packed(places: &[DrawPlane], nominal: [f64; 3]) -> [u16; 3] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Painter, Shape, Splat, SplatStyle, tests::drawn};
+    use super::super::{BlendSpace, Painter, Shape, Splat, SplatStyle, tests::drawn};
     use super::*;
     use crate::frame::sites::{place, sited};
     use crate::frame::{Depth, Frame};
@@ -243,7 +249,7 @@ mod tests {
     fn a_splat_has_one_centre_in_all_planes() {
         for format in sited([64, 128], Depth::Float) {
             let styles = vec![SplatStyle::new(Shape::disc(1.0).unwrap(), Blend::Over)];
-            let painter = Painter::new(&format, styles, Level::best()).unwrap();
+            let painter = Painter::new(&format, styles, BlendSpace::Gamma, Level::best()).unwrap();
             let mut frame = Frame::new(format);
             drawn(
                 &painter,

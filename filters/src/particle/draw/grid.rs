@@ -4,7 +4,7 @@
 use super::coverage::extent;
 use super::draw_plane::{BATCH, Cells};
 use super::splat::Splat;
-use super::style::{Shape, SplatStyle};
+use super::style::SplatStyle;
 use crate::simd::multiversion;
 
 /// The largest distance of a splat's position from 0, and the largest reach.
@@ -90,6 +90,16 @@ impl Grid {
         1 << self.log[1]
     }
 
+    /// The first and the last tile along an axis that a reach around a position touches, which may be outside of the picture.
+    #[inline(always)]
+    fn span(&self, axis: usize, at: i32, reach: i32) -> [i32; 2] {
+        let by = 8 + self.log[axis];
+        let [before, beyond] = self.slack[axis];
+        // Positions of splats are within 2^30; splats that are farther away are outside of the picture, too.
+        let (at, reach) = (at.clamp(-FARTHEST, FARTHEST), reach.min(LONGEST));
+        [(at - (reach + before)) >> by, (at + (reach + beyond)) >> by]
+    }
+
     /// The first and the last tile that a splat touches, horizontally and vertically; `None` if it is outside
     /// of the picture.
     #[inline(always)]
@@ -97,12 +107,7 @@ impl Grid {
         let reach = [self.narrowed(reach[0]), reach[1]];
         let mut out = [[0; 2]; 2];
         for (a, at) in [splat.x, splat.y].into_iter().enumerate() {
-            let by = 8 + self.log[a];
-            let [before, beyond] = self.slack[a];
-            // Positions of splats are within 2^30; splats that are farther away are outside of the picture, too.
-            let (at, reach) = (at.clamp(-FARTHEST, FARTHEST), reach[a].min(LONGEST));
-            let first = (at - (reach + before)) >> by;
-            let last = (at + (reach + beyond)) >> by;
+            let [first, last] = self.span(a, at, reach[a]);
             let end = self.tiles[a] as i32 - 1;
             if first > end || last < 0 {
                 return None;
@@ -142,16 +147,11 @@ fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u
             least = splat.rank.saturating_add(1);
             (at[0][j], at[1][j]) = (splat.x, splat.y);
             off[j] = u32::from(splat.opacity == 0);
-            let [x, y] = splat.half;
-            let more = match styles.get(usize::from(splat.style)).map(|l| &l.shape) {
-                Some(Shape::Disc { .. }) if x == y => [16 * i32::from(x); 2],
-                Some(shape) => extent(shape, splat, cell),
-                None => {
-                    off[j] = 1;
-                    [0; 2]
-                }
+            let Some(style) = styles.get(usize::from(splat.style)) else {
+                off[j] = 1;
+                continue;
             };
-            (reach[0][j], reach[1][j]) = (more[0], more[1]);
+            [reach[0][j], reach[1][j]] = extent(&style.shape, splat, cell);
         }
         if grid.narrow != SQUARE {
             reach[0].iter_mut().for_each(|r| *r = grid.narrowed(*r));
@@ -159,13 +159,9 @@ fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u
         let mut first = [[0i32; BATCH]; 2];
         let mut more = [[0i32; BATCH]; 2];
         for a in 0..2 {
-            let by = 8 + grid.log[a];
-            let [before, beyond] = grid.slack[a];
             let end = grid.tiles[a] as i32 - 1;
             for j in 0..BATCH {
-                let (at, reach) = (at[a][j].clamp(-FARTHEST, FARTHEST), reach[a][j].min(LONGEST));
-                let low = (at - (reach + before)) >> by;
-                let high = (at + (reach + beyond)) >> by;
+                let [low, high] = grid.span(a, at[a][j], reach[a][j]);
                 off[j] |= u32::from(low > end) | u32::from(high < 0);
                 first[a][j] = low.max(0);
                 more[a][j] = high.min(end) - low.max(0);
@@ -189,7 +185,7 @@ fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u
 
 #[cfg(test)]
 mod tests {
-    use super::super::style::Blend;
+    use super::super::style::{Blend, Shape};
     use super::*;
     use crate::noise::seed::mix64;
     use crate::simd::Level;

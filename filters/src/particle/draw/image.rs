@@ -21,28 +21,15 @@ impl fmt::Debug for Image {
 }
 
 /// The error of a picture that cannot be a sprite.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ImageError {
     /// Empty, or wider or higher than [`MAX_IMAGE_SIDE`].
+    #[error("a sprite of {0}x{1}: width and height must be 1 to {MAX_IMAGE_SIDE}")]
     Size(usize, usize),
     /// The number of texels is not width times height.
+    #[error("{0} texels instead of {1}, which the size requires")]
     Count(usize, usize),
 }
-
-impl fmt::Display for ImageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ImageError::Size(w, h) => {
-                write!(f, "a sprite of {w}x{h}: width and height must be 1 to {MAX_IMAGE_SIDE}")
-            }
-            ImageError::Count(got, want) => {
-                write!(f, "{got} texels instead of {want}, which the size requires")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ImageError {}
 
 impl Image {
     /// From rows of R, G, B and alpha, 0 to 1, display values, not premultiplied. Values are clamped to 0..1, and NaN

@@ -270,7 +270,7 @@ const ALL: [Blend; 4] = [Blend::Over, Blend::Add, Blend::Screen, Blend::Multiply
 fn worst(format: Format, light: BlendSpace, blends: &[Blend], count: usize, seed: u64) -> f64 {
     let mut rng = Rng(seed);
     let styles = hard(blends);
-    let painter = Painter::with_space(&format, styles.clone(), light, Level::best()).unwrap();
+    let painter = Painter::new(&format, styles.clone(), light, Level::best()).unwrap();
     let splats = scatter(&painter, count, styles.len(), &mut rng);
     let start = plate(format, &mut rng);
     let mut frame = start.clone();
@@ -377,7 +377,7 @@ fn opaque_splats_look_the_same_in_either_light() {
         let start = plate(format, &mut rng);
         for rgb in [[0.0; 3], [1.0; 3], [0.9, 0.2, 0.4], [0.03, 0.5, 0.01]] {
             let [a, b] = [BlendSpace::Gamma, BlendSpace::Linear].map(|light| {
-                let painter = Painter::with_space(&format, styles(), light, Level::best()).unwrap();
+                let painter = Painter::new(&format, styles(), light, Level::best()).unwrap();
                 let mut frame = start.clone();
                 let splat = Splat::new([35.0, 25.0], [90.0, 91.0]);
                 drawn(&painter, &[Splat { colour: painter.colour(rgb), ..splat }], &mut frame);
@@ -406,7 +406,7 @@ fn pictures_are_copied_in_linear_light_too() {
             .collect();
         let image = Image::new(16, 16, &texels).unwrap();
         let styles = vec![SplatStyle::new(Shape::Image(image.into()), Blend::Over)];
-        let painter = Painter::with_space(&format, styles, BlendSpace::Linear, Level::best()).unwrap();
+        let painter = Painter::new(&format, styles, BlendSpace::Linear, Level::best()).unwrap();
         let mut frame = plate(format, &mut rng);
         drawn(&painter, &[Splat::new([12.0, 12.0], [8.0, 8.0])], &mut frame);
         for (i, texel) in texels.iter().enumerate() {
@@ -424,7 +424,7 @@ fn light_that_is_added_is_kept() {
     let yuv = Format::from_name("yuv444p16", 90, 70).unwrap();
     for format in [base, yuv] {
         let soft = vec![SplatStyle::new(Shape::disc(1.0).unwrap(), Blend::Add)];
-        let painter = Painter::with_space(&format, soft, BlendSpace::Linear, Level::best()).unwrap();
+        let painter = Painter::new(&format, soft, BlendSpace::Linear, Level::best()).unwrap();
         let curve = TransferFunction::of(&format);
         let mut rng = Rng(12);
         for _ in 0..12 {
@@ -495,7 +495,7 @@ fn samples_without_coverage_are_unchanged() {
             }
             let start = frame.clone();
             let styles = hard(&ALL);
-            let painter = Painter::with_space(&format, styles, BlendSpace::Linear, Level::best()).unwrap();
+            let painter = Painter::new(&format, styles, BlendSpace::Linear, Level::best()).unwrap();
             // In the tile that is drawn on, and beside it.
             let splat =
                 Splat { colour: painter.colour([1.0, 0.5, 0.2]), ..Splat::new([10.0, 10.0], [6.0, 8.0]) };
@@ -520,9 +520,8 @@ fn samples_without_coverage_are_unchanged() {
 fn covering_alone_is_done_in_the_planes() {
     let format = Format::from_name("yuv420p", 64, 48).unwrap();
     let disc = |blend| SplatStyle::new(Shape::disc(0.5).unwrap(), blend);
-    let of = |format, styles, space| {
-        Painter::with_space(&format, styles, space, Level::best()).unwrap().space.is_direct
-    };
+    let of =
+        |format, styles, space| Painter::new(&format, styles, space, Level::best()).unwrap().space.is_direct;
     assert!(of(format, vec![disc(Blend::Over)], BlendSpace::Gamma));
     assert!(!of(format, vec![disc(Blend::Over), disc(Blend::Add)], BlendSpace::Gamma));
     assert!(!of(format, vec![disc(Blend::Over)], BlendSpace::Linear));

@@ -30,7 +30,8 @@
 //! use grainfield_filters::simd::Level;
 //!
 //! let format = Format::new(320, 180, Family::Yuv, Depth::Bits(8), (1, 1));
-//! let painter = Painter::new(&format, vec![SplatStyle::new(Shape::disc(1.0)?, Blend::Over)], Level::best())?;
+//! let styles = vec![SplatStyle::new(Shape::disc(1.0)?, Blend::Over)];
+//! let painter = Painter::new(&format, styles, BlendSpace::Gamma, Level::best())?;
 //! let white = painter.colour([1.0, 1.0, 1.0]);
 //! let splats: Vec<Splat> = (0..100)
 //!     .map(|i| Splat { rank: i, colour: white, ..Splat::new([3.0 * i as f32, 90.0], [1.5, 1.5]) })

@@ -9,7 +9,6 @@ use super::working_space::{BlendSpace, WorkingSpace};
 use crate::frame::{Family, Format};
 use crate::pixel::convert::Coefficients;
 use crate::simd::Level;
-use core::fmt;
 
 /// log2 of a tile's luma samples across and down. Measured: with these a tile and the stamps of one size stay in a
 /// first cache of 32 kB, and one splat of 3 samples in eight is in two tiles.
@@ -19,24 +18,15 @@ const TILE: [u32; 2] = [6, 5];
 pub const MAX_STYLES: usize = 4096;
 
 /// The error of a painter.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum PainterError {
     /// More than [`MAX_STYLES`].
+    #[error("{0} styles: at most {MAX_STYLES} are possible")]
     Styles(usize),
     /// A gain that is not a number from 0 to 1000.
+    #[error("a gain is from 0 to 1000, not {0}")]
     Gain(f32),
 }
-
-impl fmt::Display for PainterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PainterError::Styles(n) => write!(f, "{n} styles: at most {MAX_STYLES} are possible"),
-            PainterError::Gain(g) => write!(f, "a gain is from 0 to 1000, not {g}"),
-        }
-    }
-}
-
-impl core::error::Error for PainterError {}
 
 /// Draws splats into pictures of one format.
 #[derive(Clone, Debug)]
@@ -59,35 +49,16 @@ pub struct Painter {
 }
 
 impl Painter {
-    /// A painter for pictures (frames or fields) of a format, with the styles to which splats refer by index.
+    /// A painter for pictures (frames or fields) of a format, with the styles to which splats refer by index. Colours are
+    /// mixed in code values, or in linear light by the picture's transfer function (without a tag, sRGB for R, G and B and
+    /// BT.1886 for everything else). They are display values in either case, and opaque splats look the same.
     ///
     /// # Errors
     /// There are too many styles, or a style's gain is not a number from 0 to 1000.
-    pub fn new(format: &Format, styles: Vec<SplatStyle>, level: Level) -> Result<Painter, PainterError> {
-        Painter::with_space(format, styles, BlendSpace::Gamma, level)
-    }
-
-    /// The same with colours mixed in code values, or in linear light by the picture's transfer function (without a
-    /// tag, sRGB for R, G and B and BT.1886 for everything else). Colours are display values in either case, and opaque
-    /// splats look the same.
-    ///
-    /// # Errors
-    /// As `new`.
-    pub fn with_space(
+    pub fn new(
         format: &Format,
         styles: Vec<SplatStyle>,
         space: BlendSpace,
-        level: Level,
-    ) -> Result<Painter, PainterError> {
-        Painter::with_tiles(format, styles, space, TILE, level)
-    }
-
-    /// The same with tiles of 2^`log` luma samples across and down, 4 to 9 each.
-    pub(super) fn with_tiles(
-        format: &Format,
-        styles: Vec<SplatStyle>,
-        space: BlendSpace,
-        log: [u32; 2],
         level: Level,
     ) -> Result<Painter, PainterError> {
         if styles.len() > MAX_STYLES {
@@ -113,7 +84,7 @@ impl Painter {
         }
         let (w, h) = format.plane_size(0);
         let aspect = format.shape() as f32;
-        let grid = Grid::new([w, h], log, groups.iter().map(|g| g.cells)).shown(aspect);
+        let grid = Grid::new([w, h], TILE, groups.iter().map(|g| g.cells)).shown(aspect);
         let mut painter = Painter {
             format: *format,
             styles,
@@ -137,6 +108,12 @@ impl Painter {
         Ok(painter)
     }
 
+    /// The same with tiles of 2^`log` luma samples across and down, 4 to 9 each.
+    #[cfg(test)]
+    pub(super) fn with_tiles(self, log: [u32; 2]) -> Painter {
+        Painter { grid: self.grid.divided(log), ..self }
+    }
+
     /// Whether it draws a draft: the same splats, but shapes without a stamp are sampled at no more than 2 x 2 points
     /// per cell, and images at the nearest texel.
     #[must_use]
@@ -144,7 +121,7 @@ impl Painter {
         Painter { draft, ..self }
     }
 
-    /// The way of texels to working colours.
+    /// The conversion of texels to working colours.
     pub(super) fn colours(&self) -> ColourConversion {
         let grey = self.format.family == Family::Gray;
         // Grey is computed from R, G and B in both cases.

@@ -118,7 +118,7 @@ mod tests {
                 let styles = [Shape::Image(image), Shape::Picture].map(|s| SplatStyle::new(s, Blend::Over));
                 for at in [[5, 3], [-9, -4], [60, 20]] {
                     let draw = |own: bool, level: Level| {
-                        let painter = Painter::with_space(&format, styles.to_vec(), light, level).unwrap();
+                        let painter = Painter::new(&format, styles.to_vec(), light, level).unwrap();
                         let mut bins = Bins::default();
                         let mut splat = Splat::new(
                             [at[0] as f32 + 0.5 * w as f32, at[1] as f32 + 0.5 * h as f32],

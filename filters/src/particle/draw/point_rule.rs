@@ -9,7 +9,7 @@ pub(super) struct PointRule {
     points: [[f32; 2]; MAX_SUBSAMPLES],
     /// Whether the weights differ; they are 1 otherwise.
     pub(super) weighted: bool,
-    /// What makes sums over a cell means.
+    /// The factor from sums over a cell to means.
     pub(super) scale: f32,
 }
 

@@ -31,11 +31,11 @@ pub(super) struct CoverageMask {
     /// Cells whose means are needed: those for which a simpler distance is sufficient, and others.
     plain: [u16; HIGH * WIDE],
     others: [u16; HIGH * WIDE],
-    rows: Rows,
+    rows: PointRows,
 }
 
 /// The y of rows of places in sixteen cells, times cosine and times sine.
-type Rows = [[F32x16; 2]; MAX_SUBSAMPLES];
+type PointRows = [[F32x16; 2]; MAX_SUBSAMPLES];
 
 impl CoverageMask {
     pub(super) const EMPTY: CoverageMask = CoverageMask {
@@ -58,7 +58,7 @@ impl CoverageMask {
 
 /// The cells of a plane whose coverage is computed.
 #[derive(Clone, Copy)]
-pub(super) struct Block<'a> {
+pub(super) struct CellBlock<'a> {
     pub(super) cells: &'a Cells,
     /// Width over height of a sample as shown.
     pub(super) aspect: f32,
@@ -69,7 +69,7 @@ pub(super) struct Block<'a> {
     pub(super) centre: [i32; 2],
 }
 
-impl Block<'_> {
+impl CellBlock<'_> {
     /// From the shape's centre to those of sixteen cells from column `i` on.
     #[inline(always)]
     pub(super) fn across(&self, i: usize) -> F32x16 {
@@ -114,7 +114,7 @@ impl Bounds {
 
     /// For every row of a block, the range of columns inside.
     #[inline(always)]
-    pub(super) fn spans(&self, block: &Block<'_>, out: &mut [[usize; 2]; HIGH]) {
+    pub(super) fn spans(&self, block: &CellBlock<'_>, out: &mut [[usize; 2]; HIGH]) {
         // A side that is nearly parallel to the rows does not bound them.
         let over = |v: f32| if v.abs() > 1.0 / 64.0 { 1.0 / v } else { 0.0 };
         let far = |over: f32, half: f32| if over == 0.0 { f32::INFINITY } else { half * over.abs() };
@@ -288,7 +288,7 @@ impl Depth for Polygon<'_> {
 #[inline(always)]
 pub(super) fn rasterize(
     outline: &Outline,
-    block: &Block<'_>,
+    block: &CellBlock<'_>,
     opacity: f32,
     most: u32,
     mask: &mut CoverageMask,
@@ -312,7 +312,7 @@ pub(super) fn rasterize(
 #[derive(Clone, Copy)]
 struct Rasterizer<'a> {
     outline: &'a Outline,
-    block: &'a Block<'a>,
+    block: &'a CellBlock<'a>,
     opacity: f32,
     /// The points of a cell along either axis.
     rule: &'static PointRule,
@@ -445,7 +445,7 @@ impl Rasterizer<'_> {
 
     /// The means of the cells of a list.
     #[inline(always)]
-    fn listed<D: Depth>(&self, d: D, list: &[u16], rows: &mut Rows, cover: &mut [f32; HIGH * STRIDE]) {
+    fn listed<D: Depth>(&self, d: D, list: &[u16], rows: &mut PointRows, cover: &mut [f32; HIGH * STRIDE]) {
         let (by, first) = ([0, 1].map(|a| 8 + self.block.cells.shift[a]), self.block.cells.first);
         for few in list.chunks(LANES) {
             let mut ids = [0u16; LANES];
@@ -469,7 +469,7 @@ impl Rasterizer<'_> {
     /// The means over the points around sixteen centres, times opacity: each column from top to bottom, then their sums
     /// from left to right.
     #[inline(always)]
-    fn mean<D: Depth>(&self, d: D, x: &F32x16, y: &F32x16, rows: &mut Rows) -> F32x16 {
+    fn mean<D: Depth>(&self, d: D, x: &F32x16, y: &F32x16, rows: &mut PointRows) -> F32x16 {
         let (cos, sin) = (self.outline.cos, self.outline.sin);
         let cell = self.block.cell();
         let (points, weighted) = (self.rule.points(), self.rule.weighted);

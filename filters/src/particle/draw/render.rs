@@ -9,7 +9,7 @@ use super::splat::Splat;
 use super::stamp::{MAX_STAMP_SETS, RADII, Stamp};
 use super::store::store;
 use super::style::Shape;
-use super::tile::{Block, Tile, load};
+use super::tile::{BlockBuffers, Tile, load};
 use crate::frame::{FrameMut, PlaneSet, Scratch};
 use crate::host::Executor;
 use core::ops::Range;
@@ -21,7 +21,7 @@ const BLOCKS: [u32; 2] = [4, 2];
 /// The largest number of splats of a tile whose extent is computed before they are drawn.
 const FEW: usize = 32;
 /// The same of the buffers of a block.
-const BLOCK: usize = size_of::<Block>() / size_of::<f32>();
+const BLOCK: usize = size_of::<BlockBuffers>() / size_of::<f32>();
 
 impl Painter {
     /// Sorts splats into tiles. The result depends on the splats as a set alone, given that their ranks differ; when
@@ -52,7 +52,7 @@ impl Painter {
         let mut used = Vec::new();
         bins.used(&mut used);
         let mut stamps = core::mem::take(&mut bins.stamps);
-        stamps.want(&self.styles, &self.shifts, self.aspect, &used);
+        stamps.prepare(&self.styles, &self.shifts, self.aspect, &used);
         bins.stamps = stamps;
     }
 
@@ -76,9 +76,9 @@ impl Painter {
                 let x = from..(from + (1 << grid.log[0])).min(grid.size[0]);
                 let Some([x, y]) = self.touched(bins, number, [x, y.clone()]) else { continue };
                 let tile = Tile::new(self, x, y, writes);
-                let (kept, block) = if tile.keeps() { (tile.len(), BLOCK) } else { (0, 0) };
+                let (original, block) = if tile.needs_original() { (tile.len(), BLOCK) } else { (0, 0) };
                 let [samples, list, before, block] =
-                    scratch.buffers::<f32, 4>([tile.len(), bins.room(number) * SPLAT, kept, block]);
+                    scratch.buffers::<f32, 4>([tile.len(), bins.room(number) * SPLAT, original, block]);
                 let list: &mut [Splat] = bytemuck::cast_slice_mut(list);
                 let block = bytemuck::cast_slice_mut(block);
                 match self.format.depth.bytes() {
@@ -87,8 +87,8 @@ impl Painter {
                     _ => load::<f32>(self.level, &tile, out, samples, before, block),
                 }
                 bins.each_batch(number, list, &mut |splats| {
-                    let made = (&bins.stamps, bins.pictures());
-                    paint(self.level, &tile, self, made, splats, &mut buffers, samples, self.level);
+                    let prepared = (&bins.stamps, bins.pictures());
+                    paint(self.level, &tile, self, prepared, splats, &mut buffers, samples, self.level);
                 });
                 match self.format.depth.bytes() {
                     1 => store::<u8>(self.level, &tile, out, samples, before, block),

@@ -11,7 +11,7 @@
 use super::super::arch::whole;
 use super::draw_plane::{self, Premultiplied};
 use super::image::Image;
-use super::rasterize::{Block, Bounds, F32x16, LANES};
+use super::rasterize::{Bounds, CellBlock, F32x16, LANES};
 use super::splat::{SIZES, Splat};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::TransferFunction;
@@ -30,14 +30,12 @@ pub(super) struct Raster {
     pub(super) size: [usize; 2],
     /// Width and height of the picture; of a repeating picture, the remainder after the last whole texel is not read.
     period: [f32; 2],
-    /// Of each row: the column of the first texel that is kept, and the texels.
+    /// For each row, the column of the first texel that is kept, and the texels.
     rows: Vec<(u32, Vec<Premultiplied>)>,
 }
 
-/// Fewer than this many texels along either side of a cell are summed.
-const BATCH: f32 = 4.0;
-/// ... and this many along its longer side.
-const MANY: f32 = 16.0;
+/// The number of texels along the shorter and the longer side of a cell from which on a halved picture is read.
+const HALVED: [f32; 2] = [4.0, 16.0];
 
 /// From R, G and B (0 to 1, as displayed) multiplied by alpha to the working colours of a painter.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +101,7 @@ impl Prepared {
         let mut wide =
             [per[0] * long(cell[0] * cos, cell[1] * sin), per[1] * long(cell[0] * sin, cell[1] * cos)];
         let mut halving = 0;
-        let too_many = |w: [f32; 2]| w[0].min(w[1]) >= BATCH || w[0].max(w[1]) >= MANY;
+        let too_many = |w: [f32; 2]| w[0].min(w[1]) >= HALVED[0] || w[0].max(w[1]) >= HALVED[1];
         while too_many(wide) && halving + 1 < self.halvings.len() {
             halving += 1;
             per = per.map(|v| 0.5 * v);
@@ -210,17 +208,37 @@ impl Raster {
     #[inline(always)]
     fn sum(&self, [left, right]: [f32; 2], [top, bottom]: [f32; 2], sum: &mut Premultiplied) {
         // `as` saturates and turns NaN into 0.
-        let (low, high) = (left.max(0.0) as usize, right.max(0.0).ceil() as usize);
-        for y in top.max(0.0) as usize..(bottom.max(0.0).ceil() as usize).min(self.rows.len()) {
-            let down = bottom.min((y + 1) as f32) - top.max(y as f32);
-            let (from, row) = self.row(y);
-            let (x0, x1) = (low.max(from), high.min(from + row.len()));
-            for (x, texel) in (x0..x1).zip(row.get(x0.saturating_sub(from)..).unwrap_or(&[])) {
-                let part = down * (right.min((x + 1) as f32) - left.max(x as f32));
-                for (s, t) in sum.iter_mut().zip(texel) {
-                    *s += t * part;
-                }
-            }
+        let columns = [left.max(0.0) as i32, right.max(0.0).ceil() as i32];
+        for (y, down) in self.rows_between(top, bottom) {
+            add_texels(self.row(y), columns, [left, right], down, sum);
+        }
+    }
+
+    /// The rows between two positions, and the height of the part of each that is between them.
+    #[inline(always)]
+    fn rows_between(&self, top: f32, bottom: f32) -> impl Iterator<Item = (usize, f32)> {
+        let rows = top.max(0.0) as usize..(bottom.max(0.0).ceil() as usize).min(self.rows.len());
+        rows.map(move |y| (y, bottom.min((y + 1) as f32) - top.max(y as f32)))
+    }
+}
+
+/// Adds the texels of a row, which begin at column `from`, weighted by their overlap with a stretch from `left` to `right`,
+/// which is in the columns from `low` up to `high`.
+#[inline(always)]
+fn add_texels(
+    (from, row): (usize, &[Premultiplied]),
+    [low, high]: [i32; 2],
+    [left, right]: [f32; 2],
+    down: f32,
+    sum: &mut Premultiplied,
+) {
+    let from = from as i32;
+    let (x0, x1) = (low.max(from), high.min(from + row.len() as i32));
+    let texels = row.get((x0 - from) as usize..(x1 - from).max(0) as usize).unwrap_or(&[]);
+    for (x, texel) in (x0..).zip(texels) {
+        let part = down * (right.min((x + 1) as f32) - left.max(x as f32));
+        for (s, t) in sum.iter_mut().zip(texel) {
+            *s += t * part;
         }
     }
 }
@@ -249,7 +267,7 @@ pub(super) struct Sampler<'a> {
     /// Half a rectangle in texels, and 1 over its area.
     half: [f32; 2],
     share: f32,
-    /// How far it is moved, in texels, if it repeats.
+    /// The shift of a repeating picture, in texels.
     shift: Option<[f32; 2]>,
 }
 
@@ -284,10 +302,10 @@ impl<'a> Sampler<'a> {
         self.cos == 1.0 && self.sin == 0.0 && self.shift.is_none()
     }
 
-    /// Of a picture that is upright: the cells of row `j` of a block that texels which are kept may reach, and, if cells
-    /// are texels, the texels of these.
+    /// For an upright picture, the cells of row `j` of a block that stored texels may reach, and their texels if cells are
+    /// texels.
     #[inline(always)]
-    pub(super) fn columns(&self, block: &Block<'_>, j: usize) -> ([usize; 2], Option<&[Premultiplied]>) {
+    pub(super) fn columns(&self, block: &CellBlock<'_>, j: usize) -> ([usize; 2], Option<&[Premultiplied]>) {
         let v = block.down(j) * self.per[1] + self.middle[1];
         let (top, bottom) =
             ((v - self.half[1]).max(0.0) as usize, (v + self.half[1]).max(0.0).ceil() as usize);
@@ -340,7 +358,7 @@ impl<'a> Sampler<'a> {
     }
 
     /// Calls `put` with [`Sampler::cell`] of `count` cells of a row of an upright picture, `across` and `dy` luma samples
-    /// from the splat's centre. What the cells of a row share is computed once.
+    /// from the splat's centre. Values that are constant along a row are computed once.
     #[inline(always)]
     pub(super) fn upright_cells(
         &self,
@@ -355,19 +373,10 @@ impl<'a> Sampler<'a> {
         let (left, right) = (u.map(|u| u - self.half[0]), u.map(|u| u + self.half[0]));
         let (low, high) = (left.map(|v| v.max(0.0) as i32), right.map(|v| v.max(0.0).ceil() as i32));
         let mut sums = [[0.0f32; 4]; LANES];
-        for y in top.max(0.0) as usize..(bottom.max(0.0).ceil() as usize).min(self.raster.rows.len()) {
-            let down = bottom.min((y + 1) as f32) - top.max(y as f32);
-            let (from, row) = self.raster.row(y);
-            let from = from as i32;
+        for (y, down) in self.raster.rows_between(top, bottom) {
+            let row = self.raster.row(y);
             for (l, sum) in sums.iter_mut().enumerate().take(count) {
-                let (x0, x1) = (low[l].max(from), high[l].min(from + row.len() as i32));
-                let texels = row.get((x0 - from) as usize..(x1 - from).max(0) as usize).unwrap_or(&[]);
-                for (x, texel) in (x0..).zip(texels) {
-                    let part = down * (right[l].min((x + 1) as f32) - left[l].max(x as f32));
-                    for (s, t) in sum.iter_mut().zip(texel) {
-                        *s += t * part;
-                    }
-                }
+                add_texels(row, [low[l], high[l]], [left[l], right[l]], down, sum);
             }
         }
         for (l, sum) in sums.into_iter().enumerate().take(count) {

@@ -7,7 +7,7 @@
 //! equal to that of the ellipse: `3 F` where the part `F = a b / sqrt(det M)` is below a third, else `(2/3 / (1 -
 //! F))^2`. As it moves, the sum over all cells changes by less than 5 % if both half axes are at least half a cell.
 
-use super::splat::{SIZES, Splat};
+use super::splat::{SIZES, STEPS, Splat};
 
 /// The fractions of the squares of the half axes, and of the square of a cell's size, in the edge's.
 const OWN: f32 = 1.5;
@@ -23,7 +23,7 @@ pub(super) struct Speck {
 }
 
 impl Speck {
-    /// Of a splat with this cosine and sine on cells of this size as shown, in luma rows.
+    /// The speck of a splat with this cosine and sine, on cells of this displayed size in luma rows.
     #[inline(always)]
     pub(super) fn new(splat: &Splat, [cos, sin]: [f32; 2], cell: [f32; 2]) -> Speck {
         let half = splat.half.map(|h| f32::from(h) * (1.0 / SIZES));
@@ -39,9 +39,14 @@ impl Speck {
         Speck { m, det, gain: if part < 1.0 / 3.0 { 3.0 * part } else { steep * steep } }
     }
 
-    /// Its reach horizontally and vertically, in luma rows.
+    /// Its reach along x and y, in 1/256 of a luma row, rounded up.
     #[inline(always)]
-    pub(super) fn reach(&self) -> [f32; 2] {
+    pub(super) fn extent(&self) -> [i32; 2] {
+        self.reach().map(|v| (v * STEPS) as i32 + 1)
+    }
+
+    #[inline(always)]
+    fn reach(&self) -> [f32; 2] {
         [self.m[0].sqrt(), self.m[2].sqrt()]
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Stamp {
     pub(super) rows: usize,
     /// The first cell across and down, from the centre's own, by place of the centre.
     pub(super) start: [[i32; 16]; 2],
-    /// By place of the centre down, then across: all rows of coverage, of its change across, of its change down.
+    /// For each position of the centre, down, then across: the rows of coverage, of its change across and of its change down.
     data: Vec<f32>,
     /// `f32`s of one of the three: 16 or 32 in rows of 4, or 64 in rows of 8.
     pub(super) long: usize,
@@ -119,7 +119,7 @@ impl Stamp {
 /// The stamps that were needed so far. They depend only on styles and format.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stamps {
-    /// By style and radius: from 1, the index in `sets`; 0 nothing computed yet; `NONE` no stamp.
+    /// For each style and radius, the index in `sets` plus 1; 0 is not computed yet, `NONE` no stamp.
     index: Vec<u16>,
     /// A stamp for each size of cell, and how many sizes there are.
     sets: Vec<Stamp>,
@@ -150,7 +150,7 @@ impl Stamps {
 
     /// Computes the missing stamps of `used` discs for cells of these shifts, displayed `aspect` times as wide as
     /// high.
-    pub(super) fn want(&mut self, styles: &[SplatStyle], shifts: &[[u32; 2]], aspect: f32, used: &[bool]) {
+    pub(super) fn prepare(&mut self, styles: &[SplatStyle], shifts: &[[u32; 2]], aspect: f32, used: &[bool]) {
         self.index.resize(styles.len() * RADII, 0);
         self.kinds = shifts.len();
         for (i, _) in used.iter().enumerate().filter(|(_, u)| **u) {
@@ -160,8 +160,9 @@ impl Stamps {
                 _ => 0.0,
             };
             let radius = (i % RADII) as u16 + LEAST;
-            let made = shifts.iter().map(|s| Stamp::of(radius, soft, *s, aspect)).collect::<Option<Vec<_>>>();
-            self.index[i] = match made {
+            let stamps =
+                shifts.iter().map(|s| Stamp::of(radius, soft, *s, aspect)).collect::<Option<Vec<_>>>();
+            self.index[i] = match stamps {
                 Some(set) if self.sets.len() < MAX_STAMP_SETS * self.kinds => {
                     self.sets.extend(set);
                     (self.sets.len() / self.kinds) as u16

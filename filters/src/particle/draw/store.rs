@@ -8,7 +8,7 @@
 //! less. So no channel ends below both what it was and what was drawn: light never darkens.
 
 use super::draw_plane::DrawPlane;
-use super::tile::{Block, Change, Line, MAX_BLOCK, Part, Rows, Tile, divisor, mix, upsample};
+use super::tile::{BlockBuffers, Change, Line, MAX_BLOCK, Part, Rows, Tile, divisor, mix, upsample};
 use crate::frame::FrameMut;
 use crate::pixel::f32_rows::{ConvertF32, from_f32, from_f32_rows};
 use crate::simd::multiversion;
@@ -70,11 +70,11 @@ impl Tile<'_> {
         luma: &Part,
         samples: &[f32],
         before: &[f32],
-        block: &mut Block,
+        block: &mut BlockBuffers,
     ) {
         let space = &self.painter.space;
         let Some([to_rgb, to_yuv]) = &space.matrix else { return };
-        let Block { chroma: chroma_rows, luma: luma_rows, uv, fine, chroma_scale, .. } = block;
+        let BlockBuffers { chroma: chroma_rows, luma: luma_rows, uv, fine, chroma_scale, .. } = block;
         let parts = || self.parts[1..].iter().flatten();
         let Some(([sx, sy], size)) = parts().next().map(|part| (part.group.cells.shift, part.size)) else {
             return;
@@ -306,7 +306,7 @@ impl ChannelFloor {
 
 multiversion! {
     /// Puts the samples back into the planes; `before` is what [`load`](super::tile::load) has set.
-    pub(super) fn store<T: ConvertF32>(level, tile: &Tile<'_>, out: &mut FrameMut<'_>, samples: &mut [f32], before: &[f32], block: &mut [Block]) = store_body::<T>;
+    pub(super) fn store<T: ConvertF32>(level, tile: &Tile<'_>, out: &mut FrameMut<'_>, samples: &mut [f32], before: &[f32], block: &mut [BlockBuffers]) = store_body::<T>;
 }
 
 #[inline(always)]
@@ -315,7 +315,7 @@ fn store_body<T: ConvertF32>(
     out: &mut FrameMut<'_>,
     samples: &mut [f32],
     before: &[f32],
-    block: &mut [Block],
+    block: &mut [BlockBuffers],
 ) {
     let space = &tile.painter.space;
     tile.limit_alpha::<T>(out, samples);
@@ -326,7 +326,7 @@ fn store_body<T: ConvertF32>(
             from_f32_rows::<T>(tile.level(), values, part.stride, zero, legal, plane, part.area());
         }
     };
-    if !tile.keeps() {
+    if !tile.needs_original() {
         tile.parts().for_each(|part| whole_planes(out, part, false));
     } else if let Some(block) = block.first_mut() {
         match &tile.parts {
@@ -400,7 +400,7 @@ fn chroma_headroom(
         let none = floor.least_luma(old, delta, 0.0, 0.0);
         let luma = floor.luma[0] * old[0] + floor.luma[1] * old[1] + floor.luma[2] * old[2];
         let above = if luma < 1.0 { 1.0 - luma } else { 0.0 };
-        // What is needed is convex in the part, so this part needs no more.
+        // The requirement is convex in the part, so this part suffices.
         let most = (above - none) / (all - none);
         let most = if all > above { most } else { 1.0 };
         part[i] = if most < part[i] { most } else { part[i] };

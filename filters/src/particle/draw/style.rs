@@ -1,7 +1,6 @@
 //! The styles of splats.
 
 use super::image::Image;
-use core::fmt;
 use std::sync::Arc;
 
 /// The largest number of corners of a polygon.
@@ -61,32 +60,23 @@ pub enum Shape {
 }
 
 /// Errors of shapes.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 pub enum ShapeError {
     /// Softness outside 0 to 1.
+    #[error("softness is from 0 to 1, not {0}")]
     Soft(f32),
     /// A hole outside 0 to below 1.
+    #[error("the hole of a ring is from 0 to below 1, not {0}")]
     Inner(f32),
     /// Fewer than 3 corners or more than [`MAX_CORNERS`].
+    #[error("a polygon has 3 to {MAX_CORNERS} corners, not {0}")]
     Corners(usize),
     /// Not convex around the middle, or a corner outside -1 to 1.
+    #[error(
+        "the corners of a polygon must lie within -1 to 1 and go once around the middle, as a convex polygon"
+    )]
     Convex,
 }
-
-impl fmt::Display for ShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ShapeError::Soft(v) => write!(f, "softness is from 0 to 1, not {v}"),
-            ShapeError::Inner(v) => write!(f, "the hole of a ring is from 0 to below 1, not {v}"),
-            ShapeError::Corners(n) => write!(f, "a polygon has 3 to {MAX_CORNERS} corners, not {n}"),
-            ShapeError::Convex => f.write_str(
-                "the corners of a polygon must lie within -1 to 1 and go once around the middle, as a convex polygon",
-            ),
-        }
-    }
-}
-
-impl core::error::Error for ShapeError {}
 
 fn soft(v: f32) -> Result<f32, ShapeError> {
     if (0.0..=1.0).contains(&v) { Ok(v) } else { Err(ShapeError::Soft(v)) }

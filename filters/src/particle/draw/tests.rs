@@ -54,7 +54,7 @@ fn format(family: Family, depth: Depth, subsampling: (u8, u8), size: (u32, u32))
 
 /// Every cell of one opaque splat, by the slow definition; the largest distance from it, in parts of the span.
 fn worst(format: &Format, style: &SplatStyle, splat: &Splat) -> f32 {
-    let painter = Painter::new(format, vec![style.clone()], Level::best()).unwrap();
+    let painter = Painter::new(format, vec![style.clone()], BlendSpace::Gamma, Level::best()).unwrap();
     let mut frame = Frame::new(*format);
     drawn(&painter, &[*splat], &mut frame);
     let mut worst = 0.0f32;
@@ -154,7 +154,7 @@ fn shapes_keep_their_form_on_samples_that_are_not_square() {
     let format =
         Format { aspect: Ratio::new(2, 1).unwrap(), ..format(Family::Gray, Depth::Float, (0, 0), (80, 80)) };
     let styles = vec![SplatStyle::new(Shape::disc(0.0).unwrap(), Blend::Over)];
-    let painter = Painter::new(&format, styles, Level::best()).unwrap();
+    let painter = Painter::new(&format, styles, BlendSpace::Gamma, Level::best()).unwrap();
     let mut frame = Frame::new(format);
     drawn(&painter, &[Splat { colour: [65535; 3], ..Splat::new([40.0, 40.0], [20.0, 20.0]) }], &mut frame);
     let wide: f32 = frame.row::<f32>(0, 40).iter().sum();
@@ -230,7 +230,7 @@ fn tiles_bands_levels_and_order_change_nothing() {
             }
         }
         let paint = |log, level, splats: &[Splat], cut: usize, executor: &dyn Executor| {
-            let painter = Painter::with_tiles(&format, styles.clone(), light, log, level).unwrap();
+            let painter = Painter::new(&format, styles.clone(), light, level).unwrap().with_tiles(log);
             let mut bins = Bins::default();
             // Bins that were used before are as good as new.
             painter.bin(&splats[..splats.len() / 2], &mut bins, &CurrentThread);
@@ -281,7 +281,7 @@ fn the_touched_part_of_a_tile_is_drawn_like_all_of_it() {
             let mut styles = styles([Blend::Over, Blend::Add, Blend::Screen][i as usize % 3]);
             let white = styles.len() as u16;
             styles.push(SplatStyle::new(Shape::disc(0.0).unwrap(), Blend::Multiply));
-            let painter = Painter::with_space(&format, styles, light, Level::best()).unwrap();
+            let painter = Painter::new(&format, styles, light, Level::best()).unwrap();
             let rows = format.plane_size(0).1 as f32;
             let mut splats = scatter(1 + i as usize % 7, (151.0, rows), white, u64::from(i));
             let mut start = Frame::new(format);
@@ -312,7 +312,7 @@ fn the_touched_part_of_a_tile_is_drawn_like_all_of_it() {
 fn energy_of_light_is_kept() {
     // Discs wholly inside, on nothing: their sum is their area times brightness, in each plane by its cells.
     let format = format(Family::Yuv, Depth::Float, (1, 1), (160, 120));
-    let painter = Painter::new(&format, styles(Blend::Over), Level::best()).unwrap();
+    let painter = Painter::new(&format, styles(Blend::Over), BlendSpace::Gamma, Level::best()).unwrap();
     let mut rng = Rng(5);
     for round in 0..60 {
         let radius = rng.range(0.2, 9.0);
@@ -355,8 +355,12 @@ fn straight_and_premultiplied_agree() {
                 }
             }
         }
-        drawn(&Painter::new(&straight, styles.clone(), Level::best()).unwrap(), &splats, &mut a);
-        drawn(&Painter::new(&folded, styles, Level::best()).unwrap(), &splats, &mut b);
+        drawn(
+            &Painter::new(&straight, styles.clone(), BlendSpace::Gamma, Level::best()).unwrap(),
+            &splats,
+            &mut a,
+        );
+        drawn(&Painter::new(&folded, styles, BlendSpace::Gamma, Level::best()).unwrap(), &splats, &mut b);
         for y in 0..80 {
             for x in 0..96 {
                 let alpha = f32::from(a.row::<u16>(3, y)[x]);
@@ -389,7 +393,7 @@ fn light_is_added_to_transparent_plates() {
         let folded = Format { alpha: Alpha::Premultiplied, ..straight };
         let painters = [straight, folded].map(|f| {
             let styles = [Blend::Add, Blend::Over, Blend::Add].into_iter().flat_map(styles).collect();
-            Painter::with_space(&f, styles, light, Level::best()).unwrap()
+            Painter::new(&f, styles, light, Level::best()).unwrap()
         });
         let mut frames = [Frame::new(straight), Frame::new(folded)];
         let mut rng = Rng(41);
@@ -446,7 +450,7 @@ fn light_is_added_to_transparent_plates() {
 fn nothing_is_too_large_or_too_small() {
     let format = Format::from_name("yuv420p", 64, 48).unwrap();
     let styles = [Blend::Over, Blend::Add].into_iter().flat_map(styles).collect();
-    let painter = Painter::new(&format, styles, Level::best()).unwrap();
+    let painter = Painter::new(&format, styles, BlendSpace::Gamma, Level::best()).unwrap();
     let far = [f32::NAN, f32::INFINITY, -f32::INFINITY, 1e30, -1e30, 0.0, 1e-30, 65535.0];
     let mut splats = Vec::new();
     for x in far {
@@ -490,9 +494,13 @@ fn images_are_copied_at_scale_1_and_averaged_when_reduced() {
     let mut rng = Rng(8);
     let texels: Vec<[f32; 4]> = (0..64).map(|_| [rng.next(), rng.next(), rng.next(), 1.0]).collect();
     let image = Image::new(8, 8, &texels).unwrap();
-    let painter =
-        Painter::new(&format, vec![SplatStyle::new(Shape::Image(image.into()), Blend::Over)], Level::best())
-            .unwrap();
+    let painter = Painter::new(
+        &format,
+        vec![SplatStyle::new(Shape::Image(image.into()), Blend::Over)],
+        BlendSpace::Gamma,
+        Level::best(),
+    )
+    .unwrap();
     let at = |splat: Splat| {
         let mut frame = Frame::new(format);
         drawn(&painter, &[splat], &mut frame);
@@ -542,8 +550,9 @@ fn a_draft_is_as_well_defined_and_near() {
         styles.push(SplatStyle::new(Shape::Image(Image::new(9, 7, &texels).unwrap().into()), Blend::Over));
         let splats = scatter(200, (217.0, 133.0), styles.len() as u16, 21);
         let paint = |draft, log, level, cut: usize| {
-            let painter = Painter::with_tiles(&format, styles.clone(), BlendSpace::Gamma, log, level)
+            let painter = Painter::new(&format, styles.clone(), BlendSpace::Gamma, level)
                 .unwrap()
+                .with_tiles(log)
                 .draft(draft);
             let (mut bins, mut frame) = (Bins::default(), Frame::new(format));
             painter.bin(&splats, &mut bins, &Backwards);

@@ -44,7 +44,7 @@ pub(super) const MAX_BLOCK: usize = 8;
 /// Buffers for the rows of a block.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Block {
+pub(super) struct BlockBuffers {
     /// For reading: colours, Y, U and V, a row before its samples are means or repeated, and alpha.
     pub(super) colours: Rows,
     pub(super) yuv: Rows,
@@ -156,7 +156,7 @@ impl<'a> Tile<'a> {
     }
 
     /// Whether [`load`](Tile::load) and [`store`](Tile::store) need the values before drawing.
-    pub(super) fn keeps(&self) -> bool {
+    pub(super) fn needs_original(&self) -> bool {
         self.multiplied || !self.painter.space.is_direct
     }
 
@@ -192,9 +192,9 @@ impl<'a> Tile<'a> {
     /// G, B and R (or grey) of a row of cells, as values. Rows are read in order: those of luma that share a row of
     /// chroma find it in the block.
     #[inline(always)]
-    fn read_rgb<T: ConvertF32>(&self, out: &FrameMut<'_>, part: &Part, j: usize, block: &mut Block) {
+    fn read_rgb<T: ConvertF32>(&self, out: &FrameMut<'_>, part: &Part, j: usize, block: &mut BlockBuffers) {
         let (space, n) = (&self.painter.space, part.size[0]);
-        let Block { colours, yuv, line, .. } = block;
+        let BlockBuffers { colours, yuv, line, .. } = block;
         let (zero, per) = (|p: usize| space.own[p].zero, |p: usize| 1.0 / space.own[p].span);
         let Some([to_rgb, _]) = &space.matrix else {
             for (i, _) in self.colours(part) {
@@ -343,7 +343,7 @@ fn add_means(row: &[f32], shift: u32, by: f32, out: &mut [f32]) {
 multiversion! {
     /// Reads the samples of the planes: `samples` to draw into, and `before`, if it is needed, as they were, not
     /// multiplied by alpha.
-    pub(super) fn load<T: ConvertF32>(level, tile: &Tile<'_>, out: &FrameMut<'_>, samples: &mut [f32], before: &mut [f32], block: &mut [Block]) = load_body::<T>;
+    pub(super) fn load<T: ConvertF32>(level, tile: &Tile<'_>, out: &FrameMut<'_>, samples: &mut [f32], before: &mut [f32], block: &mut [BlockBuffers]) = load_body::<T>;
 }
 
 #[inline(always)]
@@ -352,7 +352,7 @@ fn load_body<T: ConvertF32>(
     out: &FrameMut<'_>,
     samples: &mut [f32],
     before: &mut [f32],
-    block: &mut [Block],
+    block: &mut [BlockBuffers],
 ) {
     let space = &tile.painter.space;
     for part in tile.parts() {
@@ -363,7 +363,7 @@ fn load_body<T: ConvertF32>(
             }
         }
     }
-    let Some(block) = block.first_mut().filter(|_| tile.keeps()) else { return };
+    let Some(block) = block.first_mut().filter(|_| tile.needs_original()) else { return };
     if let Some((part, at)) = tile.alpha() {
         let long = part.size[1] * part.stride;
         before[at..][..long - EDGE].copy_from_slice(&samples[at..][..long - EDGE]);

@@ -22,7 +22,7 @@ pub(super) struct View<'a> {
     pub(super) size: [usize; 2],
     /// The cell of each parcel.
     pub(super) cells: &'a [u32],
-    /// By place; sixteen more behind the last.
+    /// The parcels by place, and sixteen more behind the last.
     pub(super) x: &'a [f32],
     pub(super) y: &'a [f32],
     pub(super) vx: &'a [f32],
@@ -236,7 +236,7 @@ fn pressures_body(
     }
 }
 
-/// Of a parcel: place, velocity, pressure over density squared, rest density over density.
+/// A parcel: place, velocity, pressure over density squared, rest density over density.
 type Known = [f32; 6];
 
 /// Accumulates the pair forces of sixteen neighbours on a parcel, x and y; subtracts them from the neighbours.

@@ -67,7 +67,7 @@ fn squares(size: [usize; 2], set: impl Fn(usize) -> bool) -> Vec<f64> {
 }
 
 impl SignedDistanceField {
-    /// Of nodes that are solid (`true`) or not, `size` of them across and down, the first at `origin`, `per` of them in
+    /// The field of nodes that are solid (`true`) or not, `size` of them across and down, the first at `origin`, `per` of them in
     /// a length. `None` where nothing is solid.
     pub fn new(size: [usize; 2], origin: [f32; 2], per: f32, inside: &[bool]) -> Option<SignedDistanceField> {
         assert_eq!(inside.len(), size[0] * size[1]);

@@ -1,4 +1,4 @@
-//! The grid of cells of one diameter: who is in each cell during a step, and which cells hold grains or are solid.
+//! The grid of cells of one diameter: the bodies of each cell in a step, and the cells that hold grains or are solid.
 //!
 //! Cells are numbered in Z order, so that a block of 4 x 4 cells, and any larger such square, is one range of numbers.
 
@@ -44,7 +44,7 @@ pub(super) struct Cells {
     cells: Vec<Cell>,
     /// The number of grains at rest or awake, and the marks [`SOLID`] and [`NEAR`].
     holds: Vec<u16>,
-    /// The bits of each column and row in a cell's number; the first and the last stand twice.
+    /// The bits of each column and row in a cell's number; the first and the last are repeated.
     columns: Vec<u32>,
     rows: Vec<u32>,
     /// The cells of awake bodies.
@@ -118,7 +118,7 @@ impl Cells {
         }
     }
 
-    /// Marks the floor anew from one place to another.
+    /// Updates the marks of the floor from one place to another.
     pub(super) fn mark_floor(&mut self, [from, to]: [f32; 2], solids: &Solids) {
         let ([left, top], [right, _]) =
             (self.column_row([from, self.size[1] - 3.0]), self.column_row([to, 0.0]));
@@ -187,19 +187,19 @@ impl Cells {
         (all & (NEAR - 1) != 0, all & NEAR != 0)
     }
 
-    /// Counts a grain in.
+    /// Counts a grain of a cell.
     pub(super) fn enter(&mut self, cell: u32) {
         let holds = &mut self.holds[cell as usize];
         *holds += u16::from(*holds & (NEAR - 1) < NEAR - 1);
     }
 
-    /// Counts a grain out.
+    /// Removes a grain from the count.
     pub(super) fn leave(&mut self, cell: u32) {
         let holds = &mut self.holds[cell as usize];
         *holds -= u16::from(*holds & (NEAR - 1) > 0);
     }
 
-    /// Counts all grains out.
+    /// Resets the counts of grains.
     pub(super) fn clear(&mut self) {
         self.holds.iter_mut().for_each(|holds| *holds &= SOLID | NEAR);
     }
@@ -212,7 +212,7 @@ impl Cells {
         cell.sleepers = cell.count;
     }
 
-    /// Takes the sleepers of a block out of its cells.
+    /// Removes the sleepers of a block from its cells.
     pub(super) fn forget_sleepers(&mut self, block: u32) {
         let first = 16 * block as usize;
         self.cells[first..first + 16].fill(EMPTY);
@@ -227,7 +227,7 @@ impl Cells {
         }
     }
 
-    /// Takes them all out again.
+    /// Removes all awake bodies from their cells.
     pub(super) fn forget_awake(&mut self) {
         for number in self.with_awake.drain(..) {
             let cell = &mut self.cells[number as usize];
@@ -258,7 +258,7 @@ impl Cells {
     }
 }
 
-/// Whether a place is where grains are kept: the frame and a border.
+/// Whether a place is in the frame or its border, where grains are kept.
 pub(super) fn is_inside([x, y]: [f32; 2], size: [f32; 2]) -> bool {
     const IN: f32 = 3.0;
     x > IN - BORDER && x < size[0] + BORDER - IN && y > IN - BORDER && y < size[1] + BORDER - IN

@@ -3,9 +3,9 @@
 //! Overlaps and friction are corrected in positions, all grains at once and averaged over a grain's contacts (M. Macklin,
 //! M. Müller, N. Chentanez, T.-Y. Kim, *Unified particle physics for real-time applications*, 2014, sections 4 and 6.1),
 //! in short steps of few iterations (M. Macklin et al., *Small steps in physics simulation*, 2019). Two rules are for
-//! piles: of two grains, the upper one gives way (their section 5.2 scales masses by height for the same purpose), and
-//! one that lies on the surface keeps the velocity along it, less the friction (see [`slope`](super::slope)): bumps would
-//! take it away.
+//! piles: of two grains, the upper one is moved (their section 5.2 scales masses by height for the same purpose), and a
+//! grain on the surface keeps its velocity along the surface, less friction (see [`slope`](super::slope)), because bumps
+//! would remove it.
 
 use super::cells::Near;
 use super::grain::{Body, Motion};
@@ -28,7 +28,7 @@ pub(super) const FASTEST: f32 = 0.45;
 pub(super) const ITERATIONS: usize = 2;
 /// The part of the correction that is applied, over the mean of all contacts.
 const RELAXATION: f32 = 1.5;
-/// The velocity that is kept in a short step: inside a pile; and by a grain that hits something on its way.
+/// The fraction of the velocity that is kept in a short step: inside a pile, and by a grain that hits something.
 const INSIDE: f32 = 0.75;
 const BLOCKED: f32 = 0.97;
 
@@ -42,7 +42,7 @@ pub(super) struct Contacts {
     is_near_solid: bool,
     /// Whether it touched anything in any of the short steps.
     pub(super) touched: bool,
-    /// The last place takes what is left out.
+    /// The last entry is overwritten by contacts that are left out.
     with: [u32; MOST + 1],
 }
 
@@ -64,7 +64,7 @@ impl Contacts {
     }
 }
 
-/// What a short step needs.
+/// The parameters of a short step.
 #[derive(Clone, Copy)]
 pub(super) struct ShortStep<'a> {
     pub(super) size: [f32; 2],
@@ -151,7 +151,7 @@ impl ShortStep<'_> {
     pub(super) fn correct(&self, near: &Near<'_>, contacts: &Contacts, is_buried: bool, i: usize) -> Body {
         let body = near.bodies[i];
         let own = body.moved();
-        // Supported on one side only, it rolls.
+        // A grain that is supported on one side only rolls.
         let friction = if is_buried && contacts.is_held { self.friction[0] } else { 0.0 };
         let (mut sum, mut count) = ([0.0f32; 2], 0u32);
         for j in contacts.bodies() {
@@ -175,7 +175,7 @@ impl ShortStep<'_> {
         }
         let scale = if count > 1 { RELAXATION / count as f32 } else { 1.0 };
         let mut out = Body { at: [body.at[0] + sum[0] * scale, body.at[1] + sum[1] * scale], ..body };
-        // Solids do not give way, however many grains press.
+        // Solids do not move, however many grains press on them.
         let ahead = out;
         self.solids(contacts, &ahead, 0.0, |(normal, overlap)| {
             let by = correction(normal, overlap, out.moved(), friction);
@@ -194,7 +194,7 @@ impl ShortStep<'_> {
         i: usize,
     ) -> Motion {
         let body = &near.bodies[i];
-        // What jumps between others above and below lies on something in some of the short steps.
+        // A grain that bounces between others is supported in some of the short steps only.
         let (mut is_supported, mut lies) = (false, before.lies);
         self.solids(contacts, body, GAP, |([_, ny], _)| {
             is_supported = true;
@@ -236,7 +236,7 @@ impl ShortStep<'_> {
     /// The velocity of a body that slides over a surface.
     fn slide(&self, body: &Body, normal: [f32; 2], velocity: [f32; 2]) -> [f32; 2] {
         let [along, across] = split(velocity, normal);
-        // Friction follows from the weight: an impact would add to it what the bumps of the surface take.
+        // Friction is proportional to the weight alone: that of impacts is already lost on the bumps of the surface.
         let load = self.gravity * self.time * -normal[1];
         let lost = self.friction[1] * (-along).max(0.0).min(load);
         let kept = across.max(-lost).min(lost);

@@ -1,11 +1,10 @@
-//! What takes grains off the surface: wind that carries them on, warmth that melts them, jolts that throw them up,
-//! and a hole in the floor.
+//! Erosion: wind lifts grains off the surface, warmth melts them, jolts throw them up, and a drain swallows them.
 
 use super::{ASLEEP, Flyer, Forces, Grain, Sand};
 use crate::noise::seed::mix64;
 use crate::pma::{PmaError, Slot};
 
-/// What happens to the topmost grain of a column.
+/// The change of the topmost grain of a column.
 #[derive(Clone, Copy)]
 enum Change {
     Lifted,
@@ -33,7 +32,7 @@ impl Sand {
                 taken.push((slot, cell, grain, change));
             }
         }
-        // The first claim to a grain counts.
+        // If several changes choose a grain, the first applies.
         taken.sort_by_key(|t| t.0);
         taken.dedup_by_key(|t| t.0);
         self.work.batch.clear();
@@ -57,7 +56,7 @@ impl Sand {
         self.array.apply(&self.work.batch)
     }
 
-    /// Opens a hole in the floor; what lies there wakes.
+    /// Opens a hole in the floor, and wakes the grains on it.
     pub(super) fn drain_to(&mut self, drain: [f32; 2]) {
         let floor = self.settings.size[1];
         let mut woken: Vec<(Slot, u32)> = Vec::new();

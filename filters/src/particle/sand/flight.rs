@@ -10,21 +10,21 @@ use crate::noise::seed::mix64;
 const STRIDE: f32 = 0.4;
 /// The part of the contact distance at which a flyer hits a grain.
 const HIT: f32 = 0.98;
-/// The part of the velocity along what is hit that a flyer keeps if it glances off.
+/// The fraction of its velocity along a surface that a flyer keeps as it glances off.
 const GLANCES: f32 = 0.6;
 /// The velocity that is kept on landing.
 const LANDED: f32 = 0.3;
 /// The size of a swirl in diameters.
 const SWIRL: f32 = 48.0;
 
-/// The end of a flyer's way in a step.
+/// The end of a flyer's motion in a step.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum End {
     /// It flies on from here.
     Flying([f32; 2]),
-    /// It has hit something and flies on from here along it, at this velocity.
+    /// It has glanced off a surface here, and continues at this velocity.
     Deflected([f32; 2], [f32; 2]),
-    /// It has hit something and stays here.
+    /// It has landed here.
     Landed([f32; 2]),
     /// It has left the grid.
     Gone,
@@ -62,7 +62,7 @@ fn air(forces: &Forces, at: [f32; 2]) -> [f32; 2] {
     [forces.wind + (p(0.0, D) - p(0.0, -D)) * scale, (p(-D, 0.0) - p(D, 0.0)) * scale]
 }
 
-/// What a flyer may hit.
+/// The bodies and solids that a flyer may hit.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     pub(super) size: [f32; 2],
@@ -70,7 +70,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) near: Near<'a>,
     /// The motions of the awake bodies.
     pub(super) motions: &'a [Motion],
-    /// A flyer that is faster along what it hits glances off, in diameters a second.
+    /// The velocity along a surface above which a flyer glances off, in diameters a second.
     pub(super) fastest: f32,
 }
 
@@ -86,7 +86,7 @@ impl Flyer {
         [0, 1].map(|a: usize| self.at[a] + self.velocity[a] * time)
     }
 
-    /// Follows the way to a place. Awake bodies that nothing carries are passed.
+    /// Moves a flyer to a place, through awake bodies that nothing carries.
     pub(super) fn follow(&self, to: [f32; 2], around: &Surroundings<'_>) -> End {
         let Surroundings { size, solids, near, motions, fastest } = *around;
         let way = [to[0] - self.at[0], to[1] - self.at[1]];
@@ -96,7 +96,7 @@ impl Flyer {
             let part = k as f32 / steps as f32;
             let last = body.at;
             body.at = [self.at[0] + way[0] * part, self.at[1] + way[1] * part];
-            // The deepest contact, of which the gap is the smallest.
+            // The deepest contact has the smallest gap.
             let (mut normal, mut least) = ([0.0f32; 2], f32::MAX);
             if near.cells.is_near_solid(body.at) {
                 solids.contacts(&body, 0.0, size, |(n, overlap)| {
@@ -106,7 +106,7 @@ impl Flyer {
                 });
             }
             near.around(body.at, |j, other| {
-                // What falls itself catches nothing.
+                // A body that falls does not stop a flyer.
                 let catches = j < near.sleepers || motions[j - near.sleepers].is_carried;
                 let [dx, dy] = [body.at[0] - other.at[0], body.at[1] - other.at[1]];
                 let distance = (dx * dx + dy * dy).sqrt();

@@ -13,10 +13,10 @@ pub struct Grain {
     pub at: [f32; 2],
     /// Velocity; 0 while it sleeps.
     pub velocity: [f32; 2],
-    /// Four for each step in which it is held on both sides and does not move, one for each in which it creeps; it sleeps
-    /// from [`ASLEEP`](super::ASLEEP) on.
+    /// Increased by four in each step without motion and with support on both sides, and by one if it creeps; the grain
+    /// sleeps from [`ASLEEP`](super::ASLEEP) on.
     pub still: u16,
-    /// Whether it lies on something that lies on something, down to what sleeps or is solid; a heap that falls does not.
+    /// Whether a chain of supports leads down to a sleeper or a solid; a falling heap has none.
     pub is_carried: bool,
 }
 
@@ -50,7 +50,7 @@ pub fn radius(id: u32) -> f32 {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Body {
     pub(super) at: [f32; 2],
-    /// Where it was at the start.
+    /// The position at the start.
     pub(super) from: [f32; 2],
     pub(super) radius: f32,
     pub(super) id: u32,
@@ -69,7 +69,7 @@ impl Body {
         dx * dx + dy * dy < reach * reach
     }
 
-    /// How far it has moved in the short step.
+    /// The motion in the short step.
     #[inline(always)]
     pub(super) fn moved(&self) -> [f32; 2] {
         [self.at[0] - self.from[0], self.at[1] - self.from[1]]

@@ -1,25 +1,25 @@
 //! Granular matter: grains that fall, pile up at their angle of repose, and sleep.
 //!
 //! Grains at rest and those that touch others are in a packed memory array ([`CellPma`]) by cells in Z order; grains in
-//! flight are in a list. A step reads the blocks of cells around what moves, moves the awake grains in short steps, and
-//! writes back what has changed; sleeping grains elsewhere cost nothing.
+//! flight are in a list. A step reads the blocks of cells around moving grains, moves the awake grains in short steps, and
+//! writes changed grains back; sleeping grains elsewhere cost nothing.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `grain` | grains and flyers |
-//! | `solids` | what grains cannot pass |
+//! | `solids` | floor, walls and obstacles |
 //! | `cells` | the grid of a step |
 //! | `flight` | grains in flight, and landing |
 //! | `contact` | contacts of the awake grains |
 //! | `slope` | the slope of a pile's surface |
 //! | `erode` | wind and warmth that take grains off the surface, jolts, and the drain |
-//! | `step` | a step of all |
+//! | `step` | one step of all grains |
 //!
 //! **Units:** lengths are in diameters of the largest grain, times in seconds; y grows downwards; the frame starts at the
 //! origin.
 //!
-//! **Order:** all that a step computes follows from the grains by cell and number, whatever the history of the array,
-//! the number of threads and the SIMD level.
+//! **Order:** the result of a step depends on the grains by cell and number only, not on the history of the array, the
+//! number of threads or the SIMD level.
 
 mod cells;
 mod contact;
@@ -42,7 +42,7 @@ pub use grain::{Flyer, Grain, radius};
 pub use solids::Solids;
 use step::Workspace;
 
-/// A grain sleeps after a quarter as many steps without moving, or as many of creeping.
+/// A grain sleeps after a quarter of this many steps without motion, or after this many of creeping.
 pub const ASLEEP: u16 = 24;
 
 /// In [`Sand::items`]: the mark of a flyer.
@@ -57,11 +57,11 @@ pub struct SandSettings {
     pub size: [f32; 2],
     /// Seconds per step.
     pub step: f32,
-    /// What grains cannot pass.
+    /// The obstacles.
     pub solids: Solids,
 }
 
-/// What acts on the grains in a step.
+/// The forces on the grains in a step.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Forces {
     /// Diameters per second squared.
@@ -82,7 +82,7 @@ pub struct Forces {
     pub shaken: u32,
     /// Its velocity.
     pub jolt: f32,
-    /// From where to where the floor is open.
+    /// The start and the end of the hole in the floor.
     pub drain: [f32; 2],
     /// The time of the step in seconds, which moves the swirls.
     pub time: f32,
@@ -97,7 +97,7 @@ pub struct Forces {
 pub struct Sand {
     settings: SandSettings,
     array: CellPma<Grain>,
-    /// By number.
+    /// The grains in flight, by number.
     flying: Vec<Flyer>,
     cells: Cells,
     /// Blocks of 4 x 4 cells with awake grains, ascending.
@@ -157,7 +157,7 @@ impl Sand {
         }
     }
 
-    /// From where to where the floor is open, since the last step.
+    /// The start and the end of the hole in the floor, since the last step.
     pub fn drain(&self) -> [f32; 2] {
         self.settings.solids.drain
     }
@@ -171,8 +171,8 @@ impl Sand {
         }
     }
 
-    /// The state as numbers: of each grain by cell and number, then of each flyer by number. The number of a grain and
-    /// its steps without motion stand as bits.
+    /// The state as numbers: each grain by cell and number, then each flyer by number. The number of a grain and its steps
+    /// without motion are stored as bits.
     pub fn items(&self) -> Vec<[f32; 6]> {
         let mut items = Vec::with_capacity(self.array.len() + self.flying.len());
         self.read(0..self.cells.count(), |grain| {

@@ -35,10 +35,10 @@ fn fall(cells: &Cells, columns: core::ops::Range<usize>, foot: f32) -> f32 {
     DEEP as f32 - fill * (1.0 / AHEAD as f32)
 }
 
-/// Where a grain is.
+/// The position of a grain relative to the surface.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Place {
-    /// Others are on both sides.
+    /// Inside the pile.
     Buried,
     /// On the surface, whose normal this is, upwards.
     Surface([f32; 2]),
@@ -46,7 +46,7 @@ pub(super) enum Place {
     Undermined,
 }
 
-/// Where a grain with a velocity is.
+/// The position of a grain with a velocity.
 pub(super) fn place(cells: &Cells, body: &Body, velocity: [f32; 2]) -> Place {
     let [column, row] = cells.column_row(body.at);
     let [last, lowest] = cells.last();

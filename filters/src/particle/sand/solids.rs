@@ -1,15 +1,15 @@
-//! What grains cannot pass.
+//! Floor, walls and obstacles.
 
 use super::grain::Body;
 use crate::particle::fluid::SignedDistanceField;
 use std::sync::Arc;
 
-/// What grains cannot pass.
+/// Floor, walls and obstacles.
 #[derive(Clone, Debug, Default)]
 pub struct Solids {
     /// The bottom of the frame is solid.
     pub floor: bool,
-    /// From where to where it has a hole.
+    /// The start and the end of its hole.
     pub drain: [f32; 2],
     /// The left and right sides of the frame are solid.
     pub walls: bool,

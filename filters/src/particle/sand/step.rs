@@ -15,8 +15,7 @@ use std::sync::Mutex;
 const SHORT_STEPS: usize = 2;
 /// Friction between grains inside a pile.
 const INSIDE: f32 = 0.2;
-/// The velocity that gravity gives in a step, times the step, for which these distances hold, in diameters; with less
-/// gravity they are less.
+/// The fall in a step under the gravity for which the distances below hold, in diameters; they scale with gravity.
 const FALL: f32 = 0.217;
 /// A grain that moves less than this in a step counts as still, in diameters: on the surface, and inside a pile, where
 /// the corrections do not come to rest.
@@ -32,7 +31,7 @@ const GLANCES: f32 = 1.5;
 const STIRS: f32 = 0.06;
 /// A grain wakes one that it presses by this much.
 const PRESSES: f32 = 0.4;
-/// On a surface this much steeper than the angle of repose, a grain takes along what it touches.
+/// On a surface this much steeper than the angle of repose, a grain drags its neighbours along.
 const STEEP: f32 = 1.6;
 /// Bodies per task.
 const PART: usize = 1024;
@@ -49,18 +48,18 @@ struct Home {
 pub(super) struct Workspace {
     /// Sleepers around by cell, then the awake grains by cell, then those that have landed.
     bodies: Vec<Body>,
-    /// Of each body.
+    /// The slot and cell of each body.
     homes: Vec<Home>,
     /// The number of sleepers.
     sleepers: usize,
-    /// Of each awake grain: the body after an iteration, its motion, where it was at the start, and so on.
+    /// For each awake grain, the body after an iteration, its motion, its position at the start, and so on.
     next: Vec<Body>,
     motions: Vec<Motion>,
     start: Vec<[f32; 2]>,
     contacts: Vec<Contacts>,
     places: Vec<Place>,
     awake_homes: Vec<Home>,
-    /// Carried grains whose neighbours have still to be looked at.
+    /// Carried grains whose neighbours have not been visited.
     carried: Vec<usize>,
     /// The blocks that are read.
     blocks: Vec<u32>,
@@ -223,7 +222,7 @@ impl Sand {
                 End::Landed(at) => {
                     let body = Body::new(flyer.id, at);
                     let near = Near { cells: &self.cells, bodies: &work.bodies, sleepers };
-                    // Another one may have landed here in this step: then it waits.
+                    // If another one has landed here in this step, it waits.
                     let mut taken = !is_inside(at, size);
                     near.around(at, |j, other| taken |= j >= awake && body.is_near(other, 0.0));
                     if taken {
@@ -244,7 +243,7 @@ impl Sand {
             }
         }
         self.cells.forget_awake();
-        // They count in the slope of the surface.
+        // They are part of the surface's slope.
         work.homes[awake..].iter().for_each(|home| self.cells.enter(home.cell));
         // The sort is stable and fast on runs in order.
         self.flying.sort_by_key(|flyer| flyer.id);
@@ -329,7 +328,7 @@ impl Sand {
         let work = &mut self.work;
         let sleepers = work.sleepers;
         let woken: Vec<AtomicBool> = (0..sleepers).map(|_| AtomicBool::new(false)).collect();
-        // Where gravity is weak, what begins to move is slow.
+        // Under weak gravity, grains start to move slowly.
         let fall = forces.gravity * self.settings.step * self.settings.step;
         let slow = (fall * (1.0 / FALL)).clamp(0.05, 1.0);
         let steep = STEEP * forces.friction;
@@ -385,7 +384,7 @@ impl Sand {
     /// Writes back what has changed.
     fn write(&mut self) -> Result<(), PmaError> {
         let (work, size) = (&mut self.work, self.settings.size);
-        // Three fifths more than short steps can follow: it has fallen for some steps.
+        // A grain that is three fifths faster than short steps can follow has fallen for some steps.
         let fastest = 1.6 * fastest(self.settings.step);
         work.batch.clear();
         for (k, home) in work.homes[work.sleepers..].iter().enumerate() {

@@ -276,7 +276,7 @@ fn compare(steps: u32, arrivals: impl Fn(u32) -> Vec<Flyer>) {
     let heaps: Vec<(Vec<Body>, Vec<bool>)> = (0..12).map(heap).collect();
     sand.step(&FORCES, &[], &CurrentThread).unwrap();
     let mut fast: BTreeMap<u32, Grain> = grains(&sand).into_iter().map(|grain| (grain.id, grain)).collect();
-    // What touches nothing flies on.
+    // Grains without contacts are flyers.
     let flying = sand.flying().iter().map(|f| {
         (f.id, Grain { id: f.id, at: f.at, velocity: f.velocity, still: ASLEEP, is_carried: false })
     });

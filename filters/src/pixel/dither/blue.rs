@@ -145,7 +145,7 @@ pub fn uniform(rank: u16, part: i32) -> i16 {
 /// row twice.
 pub fn levels(shift: u32) -> &'static [u16] {
     static LEVELS: [OnceLock<Vec<u16>>; 8] = [const { OnceLock::new() }; 8];
-    // Of a reduction to 8 bits, every level is equally frequent.
+    // In a reduction to 8 bits, every level is equally frequent.
     let level = |rank| match shift {
         8 => rank >> 4,
         _ => ((16384 + i32::from(uniform(rank, 32767 - (1 << (15 - shift))))) >> (15 - shift)) as u16,

@@ -134,7 +134,7 @@ fn within<V: Vector>(sum: V, old: V, [lo, hi]: [V; 2]) -> V {
 
 /// A response of nodes: its sixteen segments are looked up by bits of u.
 pub(crate) struct Lines<V> {
-    /// Of all of u, of its first and of its last sixteenth.
+    /// The tables of all of u, of its first and of its last sixteenth.
     base: [[V; 2]; 3],
     slope: [[V; 2]; 3],
     /// Base and slope of the same segments, for registers without a shuffle.
@@ -165,7 +165,7 @@ impl<V: Vector> Lines<V> {
             span: T::from_code(ramp.span).splat(zero),
             stretch: zero.splat16(ramp.stretch as i16),
             up: ramp.shift,
-            // Of wide products a half of the half, which counts twice.
+            // Wide products get a half of the rounding half, which counts twice.
             half: zero.splat16(if shift < 17 { 1 << (shift - 2) } else { 1 << (shift - 17) }),
             shift,
         }

@@ -196,7 +196,7 @@ pub struct Fields<'a> {
     pub first: Sources<'a>,
     /// The other one.
     pub second: Option<Sources<'a>>,
-    /// What each of two is multiplied by, in 1/32768, at most 32767.
+    /// The factors of two grains, in 1/32768, at most 32767.
     pub weights: [i16; 2],
     /// Room for a row of numbers of each.
     pub n: &'a mut [i16],

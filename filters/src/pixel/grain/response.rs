@@ -21,7 +21,7 @@ pub struct Ramp {
 }
 
 impl Ramp {
-    /// Of samples of `bits` bits whose black and white are `low` and `high`; 8-bit white is 255 or 235.
+    /// The ramp for samples of `bits` bits whose black and white are `low` and `high`; 8-bit white is 255 or 235.
     pub fn new(bits: u8, (low, high): (u16, u16)) -> Ramp {
         let shift = 16 - u32::from(bits);
         let span = high - low;
@@ -250,7 +250,7 @@ pub fn rounded_sd(wanted: f64) -> f64 {
 /// The deviation of grain at a `distance` from black or white, where it is cut off: `wanted`, or less, so that the mean
 /// shifts by no more than `most`; all in the same unit, codes of 8 bits.
 pub fn limited_near_end(wanted: f64, distance: f64, most: f64) -> f64 {
-    // What a normal number that is cut off at -distance gains on average.
+    // The mean of a normal number that is clipped at -distance.
     let shift = |sd: f64| {
         let z = distance / sd;
         let density = libm::exp(-0.5 * z * z) / (2.0 * core::f64::consts::PI).sqrt();

@@ -206,9 +206,9 @@ fn in_registers<T>(level: Level) -> bool {
 /// The weights of a symmetric window.
 #[derive(Debug)]
 pub struct Weights<T: Smooth> {
-    /// Of pairs of samples at the same distance, from a distance of 0 on.
+    /// The weights of pairs of samples at the same distance, from a distance of 0 on.
     pairs: Vec<T::Weight>,
-    /// Of samples, two by two; the second list begins with half of a two.
+    /// The weights of samples, two by two; the second list begins with half of a pair.
     twos: [Vec<i32>; 2],
 }
 

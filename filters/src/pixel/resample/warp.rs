@@ -122,7 +122,7 @@ impl<S: Pod> Phases<S> {
         Phases { taps, weights, pairs }
     }
 
-    /// Of 2 or 4 taps for integer samples.
+    /// A kernel of 2 or 4 taps for integer samples.
     fn pairs(&self) -> Option<&Pairs> {
         self.pairs.as_ref()
     }

@@ -67,7 +67,7 @@ enum Function {
         gain: f64,
         offset: f64,
     },
-    /// Of values that are clamped to a range first.
+    /// The tone for values that are clamped to a range first.
     Power(Power, (f64, f64)),
 }
 

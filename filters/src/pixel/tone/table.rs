@@ -5,14 +5,14 @@ use crate::simd::{Level, Vector, multiversion};
 /// The result for every code.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Table {
-    /// Of 8 bits.
+    /// A table for 8 bits.
     Narrow(Box<[u8; 256]>),
     /// For 9 to 16 bits; codes beyond the highest have its result.
     Wide(Box<[u16; 65536]>),
 }
 
 impl Table {
-    /// Of samples of `bits` bits, from a function of their codes.
+    /// A table for samples of `bits` bits, from a function of their codes.
     pub fn new(bits: u8, of: impl Fn(u16) -> u16) -> Table {
         if bits == 8 {
             let mut table = Box::new([0; 256]);

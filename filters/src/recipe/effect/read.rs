@@ -2,10 +2,11 @@
 
 use super::super::{Problem, RecipeError, nearest};
 use super::{MAX_TEXT, VERSION};
-use crate::filter::particles::keys::field::{Fault, Field, Value, in_order, number, set};
+use crate::filter::particles::keys::field::{Fault, Value, in_order, number, set};
 use crate::filter::particles::keys::{KeyError, KeyType, LoadPicture};
 use crate::filter::particles::{Effect, EffectError, Emission, Layer, MAX_LAYERS, WIND};
 use crate::particle::draw::{Blend, BlendSpace};
+use crate::settings::ChoiceEnum;
 use std::fmt::Display;
 use toml::Spanned;
 use toml::de::DeTable;
@@ -32,8 +33,8 @@ fn effect(table: &DeTable<'_>, load: LoadPicture<'_>) -> Result<Effect, Fault> {
                 let what = format!("this program reads effect files of version {VERSION}");
                 return Err(Fault::new(value.span(), what));
             }
-            "blend" => effect.blend = Blend::read(value, "blend", KeyType::Name, load)?,
-            "light" => effect.light = BlendSpace::read(value, "light", KeyType::Name, load)?,
+            "blend" => set(&mut effect.blend, value, "blend", KeyType::Choice(Blend::CHOICES), load)?,
+            "light" => set(&mut effect.light, value, "light", KeyType::Choice(BlendSpace::CHOICES), load)?,
             "wind" => {
                 if number(value).is_none() {
                     let what = format!("expected {WIND}; a curve belongs to the filter: wind='0=0;48=1'");

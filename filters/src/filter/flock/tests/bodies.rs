@@ -149,16 +149,16 @@ fn strips_are_cut_anywhere() {
 
 /// The bodies of all figures, at a phase.
 fn bodies(half: f32, phase: f32, effort: f32) -> Vec<Mesh> {
-    let own = Individual::new(3, 17, half);
+    let own = Individual { phase, effort, ..Individual::new(3, 17, half) };
     let mut all = vec![Mesh::default(); 6];
     all.iter_mut().for_each(|m| m.clear(true));
     let [starling, gull, falcon, bat, moth, fish] = &mut all[..] else { unreachable!() };
-    bird::STARLING.build(starling, &own, phase, effort);
-    bird::GULL.build(gull, &own, phase, effort);
-    bird::FALCON.build(falcon, &own, phase, effort);
-    bat::build(bat, &own, phase, effort);
-    moth::build(moth, &own, phase, effort);
-    fish::build(fish, &own, phase, effort);
+    bird::STARLING.build(starling, &own);
+    bird::GULL.build(gull, &own);
+    bird::FALCON.build(falcon, &own);
+    bat::build(bat, &own);
+    moth::build(moth, &own);
+    fish::build(fish, &own);
     all
 }
 
@@ -179,7 +179,7 @@ fn bodies_fit_their_areas_and_face_outwards() {
                     }
                     // Solid parts: the normal of the body's coordinates, which are left-handed, points away from the
                     // middle of each ring.
-                    for sheet in mesh.sheets.iter().filter(|s| s.solid) {
+                    for sheet in mesh.sheets.iter().filter(|s| s.closed) {
                         let [n, m] = sheet.n;
                         let ring = |i: usize| &mesh.at[sheet.first + i * m..][..m - 1];
                         let middle = |i: usize| {

@@ -5,7 +5,7 @@ use crate::curve::{Animate, Curve, TextError};
 use crate::particle::Spread;
 use crate::particle::draw::MAX_CORNERS;
 use crate::settings::{Choice, ChoiceEnum, ImageAsset, Printable, nearest, toml_string};
-use core::ops::Range;
+use core::ops::{Add, Range};
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -33,11 +33,12 @@ impl Fault {
         Fault { at, problem: problem.to_string(), hint: None }
     }
 
+    /// A value that is not of type `of`.
     pub(crate) fn expected(value: &Value<'_>, of: KeyType) -> Fault {
         Fault::new(value.span(), format!("expected {of}"))
     }
 
-    /// A key that `of` does not have; with the most similar of the known ones.
+    /// A key that `of` does not have, with the most similar known one as a hint.
     pub(crate) fn unknown<'a>(
         key: &Spanned<DeString<'_>>,
         of: &str,
@@ -51,11 +52,11 @@ impl Fault {
 
 /// The type of a key's value.
 pub(crate) trait Field: Sized {
-    /// Reads a value of the key `id` of type `of`; [`check`](Field::check) comes after.
+    /// Reads a value of type `of`; [`check`](Field::check) comes after.
     ///
     /// # Errors
     /// A value of another form, with its position.
-    fn read(value: &Value<'_>, id: &str, of: KeyType, load: LoadPicture<'_>) -> Result<Self, Fault>;
+    fn read(value: &Value<'_>, of: KeyType, load: LoadPicture<'_>) -> Result<Self, Fault>;
 
     /// The value as TOML, equal for equal values; `None` if it is absent.
     fn print(&self) -> Option<String>;
@@ -78,8 +79,10 @@ pub(crate) fn set<T: Field>(
     of: KeyType,
     load: LoadPicture<'_>,
 ) -> Result<(), Fault> {
-    *field = T::read(value, id, of, load)?;
-    field.check(of).map_err(|e| Fault::new(value.span(), format!("{id}: {e}")))
+    let read = T::read(value, of, load);
+    let checked = read.and_then(|v| v.check(of).map(|()| v).map_err(|e| Fault::new(value.span(), e)));
+    *field = checked.map_err(|e| Fault { problem: format!("{id}: {}", e.problem), ..e })?;
+    Ok(())
 }
 
 /// The entries in the order of the text, so that the first error in the text is reported.
@@ -90,7 +93,7 @@ pub(crate) fn in_order<'t, 'a>(table: &'t DeTable<'a>) -> Vec<(&'t Spanned<DeStr
 }
 
 /// Rejects a number out of range.
-fn within(got: f64, low: f64, high: f64) -> Result<(), KeyError> {
+fn within(got: f64, (low, high): (f64, f64)) -> Result<(), KeyError> {
     // Values are stored in 32 bits: a rounding error beyond a limit counts as the limit.
     let slack = 1e-6 * got.abs();
     let fits = got.is_finite() && got >= low - slack && got <= high + slack;
@@ -132,42 +135,30 @@ fn list(all: impl IntoIterator<Item = String>) -> String {
 }
 
 /// A number of 32 or 64 bits.
-pub(crate) trait Float: Copy + ToString {
+pub(crate) trait Float: Copy + Default + ToString + Add<Output = Self> {
     fn from_f64(v: f64) -> Self;
+
     /// The shortest number that reads back as the same number of this type.
-    fn exact(self) -> f64;
+    fn exact(self) -> f64 {
+        self.to_string().parse().unwrap_or(f64::NAN)
+    }
+
     /// Prints zero without a sign, so that equal numbers have equal texts.
-    fn digits(self) -> String;
-}
-
-impl Float for f32 {
-    fn from_f64(v: f64) -> f32 {
-        v as f32
-    }
-    fn exact(self) -> f64 {
-        self.to_string().parse().unwrap_or(f64::from(self))
-    }
     fn digits(self) -> String {
-        (self + 0.0).to_string()
+        (self + Self::default()).to_string()
     }
 }
 
-impl Float for f64 {
-    fn from_f64(v: f64) -> f64 {
-        v
-    }
-    fn exact(self) -> f64 {
-        self
-    }
-    fn digits(self) -> String {
-        (self + 0.0).to_string()
-    }
-}
-
-macro_rules! field_of_number {
+macro_rules! field_of_float {
     ($($t:ty)*) => {$(
+        impl Float for $t {
+            fn from_f64(v: f64) -> $t {
+                v as $t
+            }
+        }
+
         impl Field for $t {
-            fn read(value: &Value<'_>, _: &str, of: KeyType, _: LoadPicture<'_>) -> Result<$t, Fault> {
+            fn read(value: &Value<'_>, of: KeyType, _: LoadPicture<'_>) -> Result<$t, Fault> {
                 number(value).map(<$t>::from_f64).ok_or_else(|| Fault::expected(value, of))
             }
 
@@ -176,53 +167,41 @@ macro_rules! field_of_number {
             }
 
             fn check(&self, of: KeyType) -> Result<(), KeyError> {
-                let (low, high) = of.range();
-                within(self.exact(), low, high)
+                within(self.exact(), of.range())
             }
         }
     )*};
 }
 
-field_of_number!(f32 f64);
+field_of_float!(f32 f64);
 
-impl Field for u64 {
-    fn read(value: &Value<'_>, _: &str, of: KeyType, _: LoadPicture<'_>) -> Result<u64, Fault> {
-        let (low, high) = of.range();
-        let n = number(value).filter(|n| (low..=high).contains(n) && *n == n.trunc());
-        n.map(|n| n as u64).ok_or_else(|| Fault::expected(value, of))
-    }
+/// Whole numbers; smaller ones than the second count as it.
+macro_rules! field_of_integer {
+    ($($t:ty, $least:literal;)*) => {$(
+        impl Field for $t {
+            fn read(value: &Value<'_>, of: KeyType, _: LoadPicture<'_>) -> Result<$t, Fault> {
+                let (low, high) = of.range();
+                let n = number(value).filter(|n| (low..=high).contains(n) && *n == n.trunc());
+                n.map(|n| n.max($least) as $t).ok_or_else(|| Fault::expected(value, of))
+            }
 
-    fn print(&self) -> Option<String> {
-        Some(self.to_string())
-    }
+            fn print(&self) -> Option<String> {
+                Some(self.to_string())
+            }
 
-    fn check(&self, of: KeyType) -> Result<(), KeyError> {
-        let (low, high) = of.range();
-        within(*self as f64, low, high)
-    }
+            fn check(&self, of: KeyType) -> Result<(), KeyError> {
+                within(*self as f64, of.range())
+            }
+        }
+    )*};
 }
 
-/// A number of things: 0 means 1.
-impl Field for u32 {
-    fn read(value: &Value<'_>, id: &str, of: KeyType, load: LoadPicture<'_>) -> Result<u32, Fault> {
-        u64::read(value, id, of, load).map(|n| n.max(1) as u32)
-    }
-
-    fn print(&self) -> Option<String> {
-        Some(self.to_string())
-    }
-
-    fn check(&self, of: KeyType) -> Result<(), KeyError> {
-        u64::from(*self).check(of)
-    }
-}
+field_of_integer!(u64, 0.0; u32, 1.0;);
 
 impl<const N: usize> Field for [f32; N] {
-    fn read(value: &Value<'_>, id: &str, of: KeyType, _: LoadPicture<'_>) -> Result<[f32; N], Fault> {
-        let all = numbers(value).ok_or_else(|| Fault::expected(value, of))?;
-        let all = <[f64; N]>::try_from(all)
-            .map_err(|all| Fault::new(value.span(), format!("{id}: {}", KeyError::Count(all.len(), N, N))))?;
-        Ok(all.map(|v| v as f32))
+    fn read(value: &Value<'_>, of: KeyType, _: LoadPicture<'_>) -> Result<[f32; N], Fault> {
+        let all = numbers(value).and_then(|all| <[f64; N]>::try_from(all).ok());
+        all.map(|all| all.map(|v| v as f32)).ok_or_else(|| Fault::expected(value, of))
     }
 
     fn print(&self) -> Option<String> {
@@ -230,31 +209,32 @@ impl<const N: usize> Field for [f32; N] {
     }
 
     fn check(&self, of: KeyType) -> Result<(), KeyError> {
-        let (low, high) = of.range();
-        self.iter().try_for_each(|v| within(v.exact(), low, high))
+        self.iter().try_for_each(|v| v.check(of))
     }
 }
 
 /// A number, `[lowest, highest]` or `{ base = B, offset = O }`.
 impl Field for Spread {
-    fn read(value: &Value<'_>, id: &str, of: KeyType, _: LoadPicture<'_>) -> Result<Spread, Fault> {
+    fn read(value: &Value<'_>, of: KeyType, load: LoadPicture<'_>) -> Result<Spread, Fault> {
         if let Some(v) = number(value) {
             return Ok(Spread::fixed(v as f32));
         }
         if let Some(table) = value.get_ref().as_table() {
-            let mut parts = [None; 2];
+            let [mut base, mut offset] = [None, Some(0.0)];
+            let (low, high) = of.range();
             for (key, value) in in_order(table) {
-                let which = ["base", "offset"].iter().position(|n| n == key.get_ref());
-                let which = which.ok_or_else(|| Fault::unknown(key, "a spread", ["base", "offset"]))?;
-                let part = number(value).ok_or_else(|| Fault::new(value.span(), "expected a number"))?;
-                parts[which] = Some(part as f32);
+                *match key.get_ref().as_ref() {
+                    "base" => &mut base,
+                    "offset" => &mut offset,
+                    _ => return Err(Fault::unknown(key, "a spread", ["base", "offset"])),
+                } = Option::read(value, KeyType::Number(low, high), load)?;
             }
-            let base = parts[0].ok_or_else(|| Fault::new(value.span(), "'base' is missing here"))?;
-            return Ok(Spread { base, offset: parts[1].unwrap_or(0.0) });
+            let missing = || Fault::new(value.span(), "'base' is missing here");
+            return Ok(Spread { base: base.ok_or_else(missing)?, offset: offset.unwrap_or_default() });
         }
-        match numbers(value).ok_or_else(|| Fault::expected(value, of))?[..] {
+        match numbers(value).unwrap_or_default()[..] {
             [low, high] if low <= high => Ok(Spread::between(low as f32, high as f32)),
-            [_, _] => Err(Fault::new(value.span(), format!("{id}: put the lowest first"))),
+            [_, _] => Err(Fault::new(value.span(), "put the lowest first")),
             _ => Err(Fault::expected(value, of)),
         }
     }
@@ -281,14 +261,14 @@ impl Field for Spread {
         // The tolerance is relative to the larger of the two, which was rounded.
         let slack = 1e-6 * (base.abs() + offset);
         let near = |v: f64, end: f64| if v.is_finite() && (v - end).abs() <= slack { end } else { v };
-        within(near(base - offset, min), min, max)?;
-        within(near(base + offset, max), min, max)
+        within(near(base - offset, min), (min, max))?;
+        within(near(base + offset, max), (min, max))
     }
 }
 
 /// Points over life, bursts, or corners.
 impl<T: Float> Field for Vec<[T; 2]> {
-    fn read(value: &Value<'_>, _: &str, of: KeyType, _: LoadPicture<'_>) -> Result<Vec<[T; 2]>, Fault> {
+    fn read(value: &Value<'_>, of: KeyType, _: LoadPicture<'_>) -> Result<Vec<[T; 2]>, Fault> {
         if let Some(v) = number(value) {
             return Ok(vec![[0.0, v].map(T::from_f64)]);
         }
@@ -302,33 +282,22 @@ impl<T: Float> Field for Vec<[T; 2]> {
     }
 
     fn check(&self, of: KeyType) -> Result<(), KeyError> {
+        let (least, most, x, y, order) = match of {
+            KeyType::Corners => (3, MAX_CORNERS, (-1.0, 1.0), (-1.0, 1.0), None),
+            KeyType::Bursts => (1, MAX_BURSTS, (-1e6, 1e6), (0.0, 1e6), Some(KeyError::Times)),
+            _ => (1, MAX_LIFE_POINTS, (0.0, 1.0), of.range(), Some(KeyError::Order)),
+        };
+        count(self.len(), least, most)?;
         let all: Vec<[f64; 2]> = self.iter().map(|p| p.map(T::exact)).collect();
-        let rises = all.windows(2).all(|w| w[0][0] < w[1][0]);
-        match of {
-            KeyType::Corners => {
-                count(all.len(), 3, MAX_CORNERS)?;
-                all.iter().flatten().try_for_each(|v| within(*v, -1.0, 1.0))
-            }
-            KeyType::Bursts => {
-                count(all.len(), 1, MAX_BURSTS)?;
-                all.iter().try_for_each(|p| within(p[0], -1e6, 1e6).and_then(|()| within(p[1], 0.0, 1e6)))?;
-                if rises { Ok(()) } else { Err(KeyError::Times) }
-            }
-            _ => {
-                count(all.len(), 1, MAX_LIFE_POINTS)?;
-                if !rises || !all.iter().all(|p| (0.0..=1.0).contains(&p[0])) {
-                    return Err(KeyError::Order);
-                }
-                let (low, high) = of.range();
-                all.iter().try_for_each(|p| within(p[1], low, high))
-            }
-        }
+        all.iter().try_for_each(|p| within(p[0], x).and_then(|()| within(p[1], y)))?;
+        let rises = all.is_sorted_by(|a, b| a[0] < b[0]);
+        order.filter(|_| !rises).map_or(Ok(()), Err)
     }
 }
 
 /// One colour or a list; red, green and blue as displayed, 0 to 1.
 impl Field for Vec<[f64; 3]> {
-    fn read(value: &Value<'_>, _: &str, _: KeyType, _: LoadPicture<'_>) -> Result<Vec<[f64; 3]>, Fault> {
+    fn read(value: &Value<'_>, _: KeyType, _: LoadPicture<'_>) -> Result<Vec<[f64; 3]>, Fault> {
         match value.get_ref().as_array() {
             Some(all) if numbers(value).is_none() || all.is_empty() => all.iter().map(color).collect(),
             _ => Ok(vec![color(value)?]),
@@ -338,7 +307,7 @@ impl Field for Vec<[f64; 3]> {
     fn print(&self) -> Option<String> {
         Some(list(self.iter().map(|rgb| {
             let codes = rgb.map(|v| (v * 255.0).round());
-            if codes.iter().zip(rgb).all(|(n, v)| n / 255.0 == *v) {
+            if codes.map(|n| n / 255.0) == *rgb {
                 let [r, g, b] = codes.map(|n| n as u8);
                 return format!("\"#{r:02x}{g:02x}{b:02x}\"");
             }
@@ -348,7 +317,7 @@ impl Field for Vec<[f64; 3]> {
 
     fn check(&self, _: KeyType) -> Result<(), KeyError> {
         count(self.len(), 1, MAX_LIFE_POINTS)?;
-        self.iter().flatten().try_for_each(|v| within(*v, 0.0, 1.0))
+        self.iter().flatten().try_for_each(|v| within(*v, (0.0, 1.0)))
     }
 }
 
@@ -368,7 +337,7 @@ fn color(value: &Value<'_>) -> Result<[f64; 3], Fault> {
 }
 
 impl<W: ChoiceEnum> Field for W {
-    fn read(value: &Value<'_>, _: &str, _: KeyType, _: LoadPicture<'_>) -> Result<W, Fault> {
+    fn read(value: &Value<'_>, _: KeyType, _: LoadPicture<'_>) -> Result<W, Fault> {
         choice(W::CHOICES, value).map(|i| W::VALUES[i])
     }
 
@@ -378,7 +347,7 @@ impl<W: ChoiceEnum> Field for W {
 }
 
 impl Field for ImageAsset {
-    fn read(value: &Value<'_>, _: &str, of: KeyType, load: LoadPicture<'_>) -> Result<ImageAsset, Fault> {
+    fn read(value: &Value<'_>, of: KeyType, load: LoadPicture<'_>) -> Result<ImageAsset, Fault> {
         let name = value.get_ref().as_str().filter(|name| !name.is_empty());
         let name = name.ok_or_else(|| Fault::expected(value, of))?;
         let frame = load(name).map_err(|problem| Fault::new(value.span(), problem))?;
@@ -393,7 +362,7 @@ impl Field for ImageAsset {
 
 /// A name.
 impl Field for String {
-    fn read(value: &Value<'_>, _: &str, of: KeyType, _: LoadPicture<'_>) -> Result<String, Fault> {
+    fn read(value: &Value<'_>, of: KeyType, _: LoadPicture<'_>) -> Result<String, Fault> {
         value.get_ref().as_str().map(str::to_owned).ok_or_else(|| Fault::expected(value, of))
     }
 
@@ -407,16 +376,16 @@ impl Field for String {
 }
 
 /// A curve in the text of a value.
-pub(crate) fn curve<T: Animate>(value: &Value<'_>, id: &str, of: KeyType) -> Result<Curve<T>, Fault> {
+pub(crate) fn curve<T: Animate>(value: &Value<'_>, of: KeyType) -> Result<Curve<T>, Fault> {
     let text = value.get_ref().as_str().ok_or_else(|| Fault::expected(value, of))?;
     let curve = text.trim_ascii().parse();
-    curve.map_err(|e: TextError| Fault::new(value.span(), format!("{id}: as a curve: {e}")))
+    curve.map_err(|e: TextError| Fault::new(value.span(), format!("as a curve: {e}")))
 }
 
 /// A path.
 impl Field for Curve<[f64; 2]> {
-    fn read(value: &Value<'_>, id: &str, of: KeyType, _: LoadPicture<'_>) -> Result<Curve<[f64; 2]>, Fault> {
-        curve(value, id, of)
+    fn read(value: &Value<'_>, of: KeyType, _: LoadPicture<'_>) -> Result<Curve<[f64; 2]>, Fault> {
+        curve(value, of)
     }
 
     fn print(&self) -> Option<String> {
@@ -425,13 +394,13 @@ impl Field for Curve<[f64; 2]> {
 
     fn check(&self, _: KeyType) -> Result<(), KeyError> {
         self.resolve(0, None).map_err(|_| KeyError::End)?;
-        self.keys().iter().flat_map(|k| k.value).try_for_each(|v| within(v, -100.0, 100.0))
+        self.keys().iter().flat_map(|k| k.value).try_for_each(|v| within(v, (-100.0, 100.0)))
     }
 }
 
 impl<T: Field> Field for Option<T> {
-    fn read(value: &Value<'_>, id: &str, of: KeyType, load: LoadPicture<'_>) -> Result<Option<T>, Fault> {
-        T::read(value, id, of, load).map(Some)
+    fn read(value: &Value<'_>, of: KeyType, load: LoadPicture<'_>) -> Result<Option<T>, Fault> {
+        T::read(value, of, load).map(Some)
     }
 
     fn print(&self) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use super::super::block::ParticleBlock;
 use super::super::bound_layer::{
-    BoundLayer, EffectState, LIFE, LifeTable, MIN_DEPTH, OWN, SHADES, Scene, TINTS,
+    Binding, BoundLayer, EXTRA, EffectState, LIFE, LifeTable, MIN_DEPTH, SHADES, Scene, TINTS,
 };
 use super::super::effect::Effect;
 use super::super::flight::{Flight, wave};
@@ -25,7 +25,7 @@ struct ParticleState {
     place: [f32; 3],
     size: f32,
     angle: f32,
-    own: [f32; OWN],
+    extra: [f32; EXTRA],
     bits: u32,
 }
 
@@ -51,14 +51,14 @@ impl LayerRenderer {
             origin.shift(pool.births(index).unwrap(), &mut block, &mut from);
         }
         pool.set_size_and_angle(&mut block);
-        let mut own = [[0.0f32; BLOCK]; OWN];
-        continue_draws(bound.level, bound.kind.extra(), &mut block.bits, &mut own);
+        let mut extra = [[0.0f32; BLOCK]; EXTRA];
+        continue_draws(bound.level, bound.kind.extra(), &mut block.bits, &mut extra);
         for lane in block.lanes() {
             let number = block.number(lane);
             if now.every > 1 && number.rem_euclid(now.every) != 0 {
                 continue;
             }
-            let own: [f32; OWN] = core::array::from_fn(|i| own[i][lane]);
+            let extra: [f32; EXTRA] = core::array::from_fn(|i| extra[i][lane]);
             let one = ParticleState {
                 number,
                 age: block.age[lane],
@@ -67,7 +67,7 @@ impl LayerRenderer {
                 place: [0.0; 3],
                 size: block.size[lane],
                 angle: block.angle[lane],
-                own,
+                extra,
                 bits: block.bits[lane],
             };
             out.extend(bound.splat(one, now, scene));
@@ -83,14 +83,14 @@ impl BoundLayer {
         let (i, f) = (step as usize, step - (step as usize) as f32);
         let read = |table: &LifeTable| table.steps[i][0] + table.steps[i][1] * f;
         // Opacity first: invisible particles need no position.
-        let mut opacity = (layer.opacity.at(one.own[2])).clamp(0.0, 1.0) * read(&self.opacity_over);
-        if now.part < 1.0 {
-            opacity *= ((now.part - (one.own[0] * 0.5 + 0.5)) * 24.0 + now.part).clamp(0.0, 1.0);
+        let mut opacity = (layer.opacity.at(one.extra[2])).clamp(0.0, 1.0) * read(&self.opacity_over);
+        if now.visible < 1.0 {
+            opacity *= ((now.visible - (one.extra[0] * 0.5 + 0.5)) * 24.0 + now.visible).clamp(0.0, 1.0);
         }
         if layer.twinkle > 0.0 {
             // Around the layer's rate, so that particles do not stay in phase.
-            let rate = layer.twinkle_rate * (1.0 + 0.4 * one.own[4]);
-            let up = 0.5 + 0.5 * wave(one.own[3] + rate * one.age);
+            let rate = layer.twinkle_rate * (1.0 + 0.4 * one.extra[4]);
+            let up = 0.5 + 0.5 * wave(one.extra[3] + rate * one.age);
             opacity *= 1.0 - layer.twinkle * (1.0 - up * up);
         }
         if opacity < 1.0 / 1024.0 {
@@ -108,7 +108,7 @@ impl BoundLayer {
             *past += shift;
         }
         if let Some(floor) = layer.floor {
-            let line = floor.at(one.own[5]) - 0.5;
+            let line = floor.at(one.extra[5]) - 0.5;
             let [before, after] = [past, one.place].map(|p| BoundLayer::below(line, p));
             if before >= 0.0 {
                 return None;
@@ -126,8 +126,8 @@ impl BoundLayer {
             }
         }
         let phases = &scene.phases[self.order as usize];
-        one.place = self.aside(one.place, (one.age, 0.0), &one.own, phases);
-        past = self.aside(past, (one.age - open, open), &one.own, phases);
+        one.place = self.displaced(one.place, (one.age, 0.0), &one.extra, phases);
+        past = self.displaced(past, (one.age - open, open), &one.extra, phases);
         let z = one.place[2];
         if z < MIN_DEPTH {
             return None;
@@ -173,7 +173,7 @@ impl BoundLayer {
         let (mut turns, mut style) = (one.angle, self.styles[0]);
         let mut shade = SHADES - 1;
         if layer.tumble > 0.0 {
-            let side = wave(one.own[5] + layer.tumble * (1.0 + 0.3 * one.own[3]) * one.age);
+            let side = wave(one.extra[5] + layer.tumble * (1.0 + 0.3 * one.extra[3]) * one.age);
             both[1] *= side.abs().max(0.08);
             shade = ((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32) as usize;
         }
@@ -198,11 +198,11 @@ impl BoundLayer {
             return None;
         }
         centre[0] *= self.narrow;
-        let own = match layer.tint.by {
+        let extra = match layer.tint.by {
             ColourBy::Life => one.age / one.life,
-            ColourBy::One | ColourBy::Mix => one.own[1] * 0.5 + 0.5,
+            ColourBy::One | ColourBy::Mix => one.extra[1] * 0.5 + 0.5,
         };
-        let tint = ((own * TINTS as f32) as usize).min(TINTS - 1);
+        let tint = ((extra * TINTS as f32) as usize).min(TINTS - 1);
         // Farther particles first; flat ones in order of birth, which is the order of computation.
         let deep = if self.depth[0] == self.depth[1] { self.depth[0] } else { z };
         let rank = rank(deep, one.number.wrapping_mul(self.layers).wrapping_add(self.order));
@@ -212,7 +212,7 @@ impl BoundLayer {
         if style == self.styles[0] {
             colour = self.shift(one.bits, one.age).unwrap_or(colour);
         }
-        style += if self.pages > 1 { self.page(one.age / one.life, one.age, one.own[1]) } else { 0 };
+        style += if self.pages > 1 { self.page(one.age / one.life, one.age, one.extra[1]) } else { 0 };
         Some(Splat { rank, style, colour, ..splat }.faded(opacity))
     }
 }
@@ -299,14 +299,15 @@ fn lanes_are_one_by_one() {
             let overlay = Overlay::new(&format, styles.collect(), 1, Level::SCALAR).unwrap();
             for &level in Level::available() {
                 for index in 0..effect.layers.len() {
-                    let renderer = LayerRenderer::new(&effect, index, 0.5, 7, &overlay, level).unwrap();
+                    let binding = Binding { effect: &effect, amount: 0.5, seed: 7, overlay: &overlay, level };
+                    let renderer = LayerRenderer::new(&binding, index).unwrap();
                     let now = EffectState {
                         flick: crate::particle::FLICKS * 7 / 3,
                         speed: 1.5,
                         size: 0.9,
-                        part: if case == 1 { 0.4 } else { 1.0 },
+                        visible: if case == 1 { 0.4 } else { 1.0 },
                         wind: 0.3,
-                        blown: (case == 2).then(|| {
+                        wind_offset: (case == 2).then(|| {
                             let f: std::sync::Arc<dyn Fn(f32) -> f32 + Send + Sync> =
                                 std::sync::Arc::new(|age| age * age);
                             f

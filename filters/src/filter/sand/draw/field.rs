@@ -1,6 +1,7 @@
 //! Smooth fields around one tile, made from the grains near it.
 
-use super::{GrainPoint, LARGER, LARGEST_CELL, SPLINE, Style, Tile, cell_size, spline};
+use super::grid::Grid;
+use super::{GrainPoint, LARGER, LARGEST_CELL, Style, Tile, cell_size, spline};
 
 /// Channels of a field's cell: covered part, R'G'B' times covered part, slope towards the light, covered part around.
 pub(super) type Cell = [f32; 8];
@@ -31,58 +32,6 @@ pub(super) struct Field {
     spare: (Grid<4>, Grid<1>),
 }
 
-/// A rectangle of cells at a place of the endless grid.
-#[derive(Default)]
-struct Grid<const N: usize> {
-    x: isize,
-    y: isize,
-    columns: usize,
-    rows: usize,
-    cells: Vec<[f32; N]>,
-}
-
-impl<const N: usize> Grid<N> {
-    fn reset(&mut self, x: isize, y: isize, columns: usize, rows: usize) {
-        (self.x, self.y, self.columns, self.rows) = (x, y, columns, rows);
-        self.cells.clear();
-        self.cells.resize(columns * rows, [0.0; N]);
-    }
-
-    /// The `count` cells from a place on.
-    #[inline(always)]
-    fn row(&self, x: isize, y: isize, count: usize) -> &[[f32; N]] {
-        &self.cells[(y - self.y) as usize * self.columns + (x - self.x) as usize..][..count]
-    }
-
-    /// Blurs with a spline whose taps are `step` cells apart and drops the cells it lacks.
-    #[inline(always)]
-    fn blur(&mut self, spare: &mut Self, step: usize) {
-        let lost = 2 * step;
-        let columns = self.columns - 2 * lost;
-        spare.reset(self.x + lost as isize, self.y, columns, self.rows);
-        for (to, from) in spare.cells.chunks_exact_mut(columns).zip(self.cells.chunks_exact(self.columns)) {
-            for (k, tap) in SPLINE.iter().enumerate() {
-                for (cell, from) in to.iter_mut().zip(&from[k * step..]) {
-                    for n in 0..N {
-                        cell[n] += tap * from[n];
-                    }
-                }
-            }
-        }
-        let rows = self.rows - 2 * lost;
-        self.reset(spare.x, spare.y + lost as isize, columns, rows);
-        for (j, to) in self.cells.chunks_exact_mut(columns).enumerate() {
-            for (k, tap) in SPLINE.iter().enumerate() {
-                for (cell, from) in to.iter_mut().zip(&spare.cells[(j + k * step) * columns..]) {
-                    for n in 0..N {
-                        cell[n] += tap * from[n];
-                    }
-                }
-            }
-        }
-    }
-}
-
 impl Field {
     /// Computes the fields for the samples within `near` of a tile; `grains` are in the order of their numbers.
     #[inline(always)]
@@ -101,7 +50,7 @@ impl Field {
         for grain in grains {
             self.add(grain, LARGER * style.radius, last);
         }
-        self.extend(last);
+        self.mass.extend(last);
         self.mass.blur(&mut self.spare.0, 1);
         let Grid { x, y, columns, rows: all, .. } = self.mass;
         self.deep.reset(x, y, columns, all);
@@ -148,24 +97,6 @@ impl Field {
                     }
                 }
             }
-        }
-    }
-
-    /// Repeats the edge of the picture around it.
-    fn extend(&mut self, last: [isize; 2]) {
-        let Grid { x, y, columns, rows, ref mut cells } = self.mass;
-        let inside = |from: isize, count: usize, last: isize| {
-            (-from).max(0) as usize..((last + 1 - from).max(0) as usize).min(count)
-        };
-        let (across, down) = (inside(x, columns, last[0]), inside(y, rows, last[1]));
-        for row in cells.chunks_exact_mut(columns) {
-            let (left, right) = (row[across.start], row[across.end - 1]);
-            row[..across.start].fill(left);
-            row[across.end..].fill(right);
-        }
-        for j in (0..down.start).chain(down.end..rows) {
-            let from = j.clamp(down.start, down.end - 1) * columns;
-            cells.copy_within(from..from + columns, j * columns);
         }
     }
 

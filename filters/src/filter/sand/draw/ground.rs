@@ -1,6 +1,7 @@
 //! The mass of the heap on a coarse grid, and the light on the heap as a whole.
 
-use super::{Material, SPLINE, Style, Tile, cell_size, spline};
+use super::grid::blurred;
+use super::{Material, Style, Tile, cell_size, spline};
 use crate::simd::multiversion;
 use core::f32::consts::PI;
 
@@ -16,9 +17,9 @@ const PACKED: f32 = 0.76;
 /// The sums are integers: adding grains in any order, and taking them away again, gives the same grid.
 #[derive(Clone, Default)]
 pub(in crate::filter::sand) struct Ground {
-    /// Of the picture, in samples.
+    /// The size of the picture in samples.
     size: [usize; 2],
-    /// Of a cell, in samples.
+    /// The side of a cell in samples.
     side: usize,
     columns: usize,
     rows: usize,
@@ -57,23 +58,18 @@ impl Ground {
         let (columns, rows, side) = (self.columns, self.rows, self.side);
         let inside = |i: usize, of: usize| side.min(of - (i * side).min(of)).max(1) as f32;
         let mut density = Vec::with_capacity(columns * rows);
-        for (j, row) in self.cells.chunks_exact(columns.max(1)).enumerate() {
+        for (j, row) in self.cells.chunks_exact(columns).enumerate() {
             let full = FULL * PACKED * inside(j, self.size[1]);
             let part = |(i, mass): (usize, &i32)| (*mass as f32 / (full * inside(i, self.size[0]))).min(1.0);
             density.extend(row.iter().enumerate().map(part));
         }
-        let blurred = |from: &[f32], step: usize| {
-            let mut to = from.to_vec();
-            blur(&mut to, columns, step);
-            to
-        };
-        let near = blurred(&density, 1);
-        let deep = blurred(&near, 2);
+        let near = blurred(&density, columns, 1);
+        let deep = blurred(&near, columns, 2);
         let (mut middle, mut wide, mut step) = (near.clone(), deep.clone(), 2);
         while 2 * step * side <= self.size[1] / 8 {
             step *= 2;
             middle = core::mem::take(&mut wide);
-            wide = blurred(&middle, step);
+            wide = blurred(&middle, columns, step);
         }
         let at = |grid: &[f32], x: isize, y: isize| {
             grid[y.clamp(0, rows as isize - 1) as usize * columns + x.clamp(0, columns as isize - 1) as usize]
@@ -82,7 +78,7 @@ impl Ground {
             (at(grid, x - by, y) - at(grid, x + by, y)) * lx
                 + (at(grid, x, y - by) - at(grid, x, y + by)) * ly
         };
-        // Nearer to the light by 1.8 cells.
+        // The position 1.8 cells nearer to the light.
         let [[ox, fx], [oy, fy]] = style.light.map(|v| [(1.8 * v).floor(), 1.8 * v - (1.8 * v).floor()]);
         // Light from above alone would make both flanks of a heap alike.
         let flat = [style.light[0], 0.4 * style.light[1]];
@@ -107,32 +103,6 @@ impl Ground {
             }
         });
         Light { side, columns, rows, gain: gain.collect() }
-    }
-}
-
-/// Blurs rows of `columns` cells with a spline of taps `step` apart; the border is repeated.
-fn blur(cells: &mut [f32], columns: usize, step: usize) {
-    let rows = cells.len() / columns.max(1);
-    let mut wide = Vec::with_capacity(columns + 4 * step);
-    for row in cells.chunks_exact_mut(columns.max(1)) {
-        wide.clear();
-        wide.resize(2 * step, row[0]);
-        wide.extend_from_slice(row);
-        wide.resize(columns + 4 * step, row[columns - 1]);
-        for (i, cell) in row.iter_mut().enumerate() {
-            let taps = SPLINE.iter().enumerate();
-            *cell = taps.fold(0.0, |sum, (k, tap)| sum + tap * wide[i + k * step]);
-        }
-    }
-    let from = cells.to_vec();
-    for (j, row) in cells.chunks_exact_mut(columns.max(1)).enumerate() {
-        row.fill(0.0);
-        for (k, tap) in SPLINE.iter().enumerate() {
-            let line = (j + k * step).saturating_sub(2 * step).min(rows - 1) * columns;
-            for (cell, value) in row.iter_mut().zip(&from[line..line + columns]) {
-                *cell += tap * value;
-            }
-        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod field;
 mod flyers;
+mod grid;
 mod ground;
 mod pieces;
 mod sand;
@@ -25,9 +26,6 @@ use field::Field;
 const LARGER: f32 = 1.2;
 /// Side of the largest cell in samples.
 const LARGEST_CELL: usize = 16;
-/// Cubic B-spline.
-const SPLINE: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
-
 /// Side of a cell of the fields in samples.
 fn cell_size(radius: f32) -> usize {
     ((2.0 * radius + 0.5) as usize).clamp(2, 4).max((radius as usize).min(LARGEST_CELL))
@@ -48,7 +46,7 @@ pub(super) struct GrainPoint {
     pub(super) y: f32,
     /// Radius in samples.
     pub(super) radius: f32,
-    /// Number that chooses shade and shape and orders what overlaps.
+    /// Number that determines shade, shape and order of drawing.
     pub(super) id: u32,
     /// Straight R'G'B' in 0 to 1.
     pub(super) rgb: [f32; 3],
@@ -56,7 +54,7 @@ pub(super) struct GrainPoint {
     pub(super) angle: f32,
 }
 
-/// What the grains are.
+/// The material of the grains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Material {
     /// Mineral grains, lit from one side.
@@ -78,7 +76,7 @@ pub(super) enum Material {
 /// How all grains of a picture are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Style {
-    /// What the grains are.
+    /// The material of the grains.
     pub(super) material: Material,
     /// Unit vector in the picture towards the light.
     pub(super) light: [f32; 2],
@@ -196,7 +194,7 @@ fn draw_tile_body(
     }
 }
 
-/// Draws where undisturbed grains stand, 0 to 1, exactly 1 in a packing without gaps.
+/// Draws a matte of the undisturbed grains: 0 to 1, and exactly 1 in a packing without gaps.
 ///
 /// The caller shows the picture itself through this matte.
 pub(super) fn draw_matte(tile: Tile, spacing: f32, grains: &[GrainPoint], out: &mut [f32]) {

@@ -19,14 +19,14 @@ pub(super) struct Piece {
     light: [f32; 2],
     /// Inverse length and breadth of the shadow.
     shadow: [f32; 2],
-    /// Two numbers of its own.
-    own: [f32; 2],
+    /// Two random numbers.
+    random: [f32; 2],
     /// Direction of a coin's star and of a flake's waves, and the phases of these.
     turn: [f32; 2],
     waves: [f32; 3],
 }
 
-/// What a piece does to a sample: straight colour and covered part.
+/// The effect of a piece on a sample: straight colour and coverage.
 pub(super) struct Touch {
     pub(super) rgb: [f32; 3],
     pub(super) cover: f32,
@@ -78,7 +78,7 @@ impl Piece {
             tilt,
             light: style.light,
             shadow: [1.0 / long, 1.0 / (broad * breadth)],
-            own: [unit(h, 16), unit(h, 24)],
+            random: [unit(h, 16), unit(h, 24)],
             turn,
             waves,
         }
@@ -89,7 +89,7 @@ impl Piece {
         1.7 * self.radius + 1.5
     }
 
-    /// What the piece does at a place relative to its centre.
+    /// The effect at a position relative to the centre.
     #[inline(always)]
     pub(super) fn touch(&self, dx: f32, dy: f32) -> Touch {
         let (p, q) = self.place(dx, dy);
@@ -127,7 +127,7 @@ impl Piece {
         let (a, b) = (1.05, 0.72 * self.tilt.abs());
         let inside = (a - p.abs()).min(b - q.abs());
         // Paper is bent: its brightness runs along it.
-        let bend = (self.own[0] - 0.5) * p * 0.45;
+        let bend = (self.random[0] - 0.5) * p * 0.45;
         let back = if self.tilt < 0.0 { 0.06 } else { 0.0 };
         (inside, 1.0 + bend - back, back + 0.05 * bend.max(0.0))
     }
@@ -137,7 +137,7 @@ impl Piece {
         let length = 1.4;
         let t = p / length;
         // The midrib bends; the blade is broadest nearer to the stem.
-        let q = q - (self.own[0] - 0.5) * 0.5 * (t * t - 0.3);
+        let q = q - (self.random[0] - 0.5) * 0.5 * (t * t - 0.3);
         let taper = (1.0 - t * t).max(0.0);
         let half = 0.95 * self.tilt.abs() * taper * (1.0 - 0.28 * t);
         let blade = (half - q.abs()).min(length - p.abs());
@@ -149,7 +149,7 @@ impl Piece {
         let facing = self.light[1] * self.axis[0] - self.light[0] * self.axis[1];
         let fold = 0.17 * facing * (q * 8.0).clamp(-1.0, 1.0);
         let rim = 0.25 * smoothstep(0.16, 0.0, blade);
-        let spots = p * 1.7 + q * 2.3 + self.own[1];
+        let spots = p * 1.7 + q * 2.3 + self.random[1];
         let spots = 0.24 * ((spots - spots.floor() - 0.5).abs() - 0.25);
         (blade.max(stem), 1.0 + fold - vein - rim + spots - 0.22 * rib, 0.10 * rib)
     }
@@ -193,7 +193,7 @@ impl Piece {
         let star = 0.40 + 0.13 * c5;
         let relief = ring(0.96, 0.09) - 0.9 * ring(0.78, 0.08) + 0.8 * ring(star, 0.10);
         // Metal mirrors the sky in a band across the face.
-        let across = gx * self.light[1] - gy * self.light[0] + 1.2 * (self.own[0] - 0.5);
+        let across = gx * self.light[1] - gy * self.light[0] + 1.2 * (self.random[0] - 0.5);
         let band = smoothstep(0.55, 0.0, (across + 0.3 * side).abs());
         let raised = smoothstep(0.80, 0.86, r) + smoothstep(star + 0.03, star - 0.05, r);
         let factor = 0.74 + 0.16 * side + 0.20 * band + 0.14 * raised + 0.55 * relief * toward;
@@ -232,10 +232,10 @@ pub(super) fn draw(
         if tile.sees(grain, style.near()) {
             let piece = &Piece::new(style, grain);
             match style.material {
-                Material::Confetti => lay(tile, piece, |p, q| piece.paper(p, q), out),
-                Material::Leaves => lay(tile, piece, |p, q| piece.leaf(p, q), out),
-                Material::Ash => lay(tile, piece, |p, q| piece.flake(p, q), out),
-                _ => lay(tile, piece, |p, q| piece.coin(p, q), out),
+                Material::Confetti => blend_piece(tile, piece, |p, q| piece.paper(p, q), out),
+                Material::Leaves => blend_piece(tile, piece, |p, q| piece.leaf(p, q), out),
+                Material::Ash => blend_piece(tile, piece, |p, q| piece.flake(p, q), out),
+                _ => blend_piece(tile, piece, |p, q| piece.coin(p, q), out),
             }
         }
     }
@@ -252,9 +252,14 @@ const LANES: usize = 8;
 /// The part of a shadow that falls on the plate, which may be far behind.
 const ON_PLATE: f32 = 0.3;
 
-/// Lays a piece and its shadow over the samples.
+/// Blends a piece and its shadow onto the samples.
 #[inline(always)]
-fn lay(tile: &Tile, piece: &Piece, shape: impl Fn(f32, f32) -> (f32, f32, f32), out: &mut [[f32; 4]]) {
+fn blend_piece(
+    tile: &Tile,
+    piece: &Piece,
+    shape: impl Fn(f32, f32) -> (f32, f32, f32),
+    out: &mut [[f32; 4]],
+) {
     let [r, g, b] = piece.rgb;
     let Window { x0, x1, y0, y1 } = Window::around(tile, piece.x, piece.y, piece.reach());
     let mut keep = [0.0f32; LANES];

@@ -64,7 +64,7 @@ pub(super) fn draw(
     let Scratch { field, canvas, gain } = scratch;
     field.prepare(style, tile, 0.0, grains);
     let r = style.radius;
-    // How far a grain reaches from its place, and how far what is drawn of it.
+    // The reach of a grain from its position, and of its drawing.
     let (reach, pad) = if LARGEST * LARGER * r < SMALL {
         (2.0 * r + 1.0, 2.5 * r + 5.0)
     } else {
@@ -109,7 +109,7 @@ pub(super) fn draw(
     }
 }
 
-/// What lies under the grains, premultiplied, and the brightness of the surface.
+/// The premultiplied colour under the grains, and the brightness of the surface.
 ///
 /// Gaps and holes are dark sand; around the heap is a shadow on the plate.
 #[inline(always)]

@@ -66,7 +66,7 @@ fn smooth(low: f64, high: f64, v: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// What lies under the grains, and the brightness of the surface.
+/// The colour under the grains, and the brightness of the surface.
 fn under([d, r, g, b, relief, deep]: Fields) -> [f64; 5] {
     let inside = smooth(0.34, 0.62, d.max(1.3 * deep - 0.3));
     let [r, g, b] = [r, g, b].map(|c| 0.46 * inside * c / d.max(0.02));

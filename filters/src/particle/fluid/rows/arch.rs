@@ -50,7 +50,7 @@ mod avx512 {
     use super::{Constants, Range, View};
     use core::arch::x86_64::*;
 
-    /// Of a parcel, in all lanes: place, velocity, pressure over density squared, rest density over density.
+    /// A parcel, in all lanes: place, velocity, pressure over density squared, rest density over density.
     type Known = [__m512; 6];
 
     /// The constants in all lanes.
@@ -170,7 +170,7 @@ mod avx512 {
         }
     }
 
-    /// What sixteen others do to a parcel, x and y.
+    /// The force of sixteen others on a parcel, x and y.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
     #[inline]
     fn accumulate_forces(view: &View<'_>, w: &Wide, own: &Known, at: usize, held: __mmask16) -> [__m512; 2] {
