@@ -230,7 +230,7 @@ fn the_finished_part_of_an_interrupted_video_is_kept_and_named() {
     assert!(said.contains("few.partial.mkv; the next run starts over"), "{said}");
     assert!(s.path("few.partial.mkv").exists() && !s.path("few.mkv").exists(), "{said}");
     list(LONG, "many.mkv");
-    let said = interrupted(&s, || s.path("many.mkv.segments/00000001.segment").exists());
+    let said = interrupted(&s, || s.path("many.mkv.segments/00000001.nut").exists());
     let count = |after: &str| -> u64 {
         let text = &said[said.find(after).unwrap_or_else(|| panic!("{said}")) + after.len()..];
         text.split(' ').next().unwrap().parse().unwrap()

@@ -104,6 +104,17 @@ impl Muxer {
         Ok(muxer)
     }
 
+    /// A muxer for one stream of any codec in NUT, which keeps the bytes and the side data of packets.
+    pub(crate) fn nut(file: File) -> Result<Muxer, AvError> {
+        let mut muxer = Muxer::new("nut", file, None)?;
+        let context = muxer.context();
+        // side data needs the variant without synchronisation points, which libav calls experimental
+        context.strict_std_compliance = sys::FF_COMPLIANCE_EXPERIMENTAL;
+        // SAFETY: the muxer's own options, and strings.
+        check(unsafe { sys::av_opt_set(context.priv_data, c"syncpoints".as_ptr(), c"none".as_ptr(), 0) })?;
+        Ok(muxer)
+    }
+
     /// A muxer that writes nowhere: writing its header tests what the container supports.
     pub(crate) fn trial(name: &'static str) -> Result<Muxer, AvError> {
         Muxer::to(name, Target::default(), 4096)
