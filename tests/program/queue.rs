@@ -106,7 +106,7 @@ fn a_job_is_done_while_its_output_is_whole_and_up_to_date() {
     // other settings
     list("filters = 'noise'");
     let all = states(&s, batch);
-    assert!(all[1].0 == "stale" && all[1].1.contains("(filters=invert instead"), "{all:?}");
+    assert!(all[1].0 == "stale" && all[1].1.contains("(filters is invert instead"), "{all:?}");
     s.run(batch).ends(1).says("other settings").says("2 done before");
     s.run(&format!("{batch} -y")).ok().says("1 job done, 2 done before");
     assert!(s.read("b.y4m") != first[1]);

@@ -316,7 +316,7 @@ fn batches() {
     s.run(&format!("{batch} --rate=25 --strict")).ok().says("2 done before");
     let status = s.run(&format!("{batch} --status")).ok().text();
     assert!(status.contains("0 waiting, 0 running, 0 done, 0 failed, 2 stale"), "{status}");
-    assert!(status.contains("other settings (rate=25 instead of the defaults or another order)"), "{status}");
+    assert!(status.contains("other settings (rate is 25 instead of nothing)"), "{status}");
 
     s.write(
         "jobs.toml",
