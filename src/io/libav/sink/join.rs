@@ -87,7 +87,7 @@ pub fn join(
     })?;
     let parts: Vec<Part<'_>> = filled.iter().map(|s| (s.path.as_path(), &*s.packets)).collect();
     let header = extra(parameters(head.stream()));
-    video_file.write_parts(&parts, header, ends.last, |part| PartReader::open(parts[part].0, true))?;
+    video_file.write_parts(&parts, header, |part| PartReader::open(parts[part].0, true))?;
     video_file.finish(Ok(()))?;
     Ok(losses)
 }
@@ -102,7 +102,6 @@ impl VideoFile {
         &mut self,
         parts: &[Part<'_>],
         header: &[u8],
-        to_source_end: bool,
         open: impl Fn(usize) -> Result<PartReader, SinkError>,
     ) -> Result<(), SinkError> {
         let packets: Vec<PacketRecord> = parts.iter().flat_map(|part| part.1).copied().collect();
@@ -129,7 +128,7 @@ impl VideoFile {
             }
         }
         let end = line.iter().map(|t| t.pts.saturating_add(t.duration)).max().unwrap_or(0);
-        self.finish_copies((!to_source_end).then_some(end))
+        self.finish_copies((!self.ends.last).then_some(end))
     }
 }
 

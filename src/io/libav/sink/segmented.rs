@@ -16,7 +16,6 @@ use crate::libav::raw::{Fields, extra, parameters, parameters_mut, set_extra, se
 use crate::libav::side_data::FrameSideData;
 use crate::libav::versions::set_stream_side_data;
 use crate::media::{Encode, FrameStamp, Plain, Plan, Rescue, Sink, SinkError};
-use ffmpeg_next::Packet;
 use grainfield_filters::frame::Frame;
 use grainfield_filters::host::lock;
 use std::ffi::OsStr;
@@ -33,7 +32,6 @@ pub(super) struct Segmented {
     /// An unused encoder, for the first segment.
     spare: Option<Encoder>,
     current: Option<Segment>,
-    packet: Packet,
     commit_hook: Option<CommitHook>,
     shared: Arc<Shared>,
 }
@@ -45,7 +43,7 @@ struct Shared {
     /// Number of pictures in segments that existed before, and in those that have been written; `None` after the end.
     before: u64,
     written: Mutex<Option<u64>>,
-    progress: EncoderProgress,
+    progress: Arc<EncoderProgress>,
 }
 
 impl Rescue for Shared {
@@ -74,7 +72,6 @@ struct Segment {
     muxer: Muxer,
     join: JoinRecord,
     frames: u64,
-    last: Option<i64>,
 }
 
 impl Segmented {
@@ -97,20 +94,16 @@ impl Segmented {
             }
         })?;
         setup.notes.push(format!("segments of {} frames in {}", grid.frames, grid.folder.display()));
+        let progress = Arc::clone(&setup.progress);
+        let shared = Shared { folder: grid.folder.clone(), before, written: Mutex::new(Some(0)), progress };
         Ok(Segmented {
             grid: Arc::clone(grid),
             setup,
             video_file,
             spare: Some(encoder),
             current: None,
-            packet: Packet::empty(),
             commit_hook: plan.journal.commit_hook.clone(),
-            shared: Arc::new(Shared {
-                folder: grid.folder.clone(),
-                before,
-                written: Mutex::new(Some(0)),
-                progress: EncoderProgress::default(),
-            }),
+            shared: Arc::new(shared),
         })
     }
 
@@ -129,31 +122,26 @@ impl Segmented {
         let muxer = nut(partial.file().try_clone().map_err(|e| self.io(e))?, &encoder);
         let muxer = muxer.map_err(|e| self.fault("a segment cannot be started", e))?;
         let join = JoinRecord { hdr, ..JoinRecord::default() };
-        Ok(Segment { cell, encoder, partial, muxer, join, frames: 0, last: None })
+        Ok(Segment { cell, encoder, partial, muxer, join, frames: 0 })
     }
 
     fn fault(&self, doing: &str, error: AvError) -> SinkError {
         av_fault(&self.grid.folder.to_string_lossy(), doing, error)
     }
 
-    /// Writes all packets the encoder has ready.
-    fn drain(&mut self, segment: &mut Segment) -> Result<(), SinkError> {
-        let failed = |e| self.video_file.fault("the encoder failed", e);
-        while segment.encoder.receive(&mut self.packet).map_err(failed)? {
-            self.shared.progress.step(0, 1);
-            let packet = self.packet.av();
-            segment.join.packets.push((packet.pts, packet.duration, packet.flags));
-            let written = segment.muxer.write(&mut self.packet, segment.encoder.time_base(), 0);
-            written.map_err(|e| self.fault("a segment cannot be written", e))?;
-        }
-        Ok(())
+    /// Writes all packets that the encoder has ready.
+    fn drain(&self, Segment { encoder, join, muxer, .. }: &mut Segment) -> Result<(), SinkError> {
+        encoder.drain(&self.setup.name, |packet, base| {
+            let av = packet.av();
+            join.packets.push((av.pts, av.duration, av.flags));
+            muxer.write(packet, base, 0).map_err(|e| self.fault("a segment cannot be written", e))
+        })
     }
 
     /// Completes the segment: records it and gives it its name.
     fn complete(&mut self) -> Result<(), SinkError> {
         let Some(mut segment) = self.current.take() else { return Ok(()) };
         segment.encoder.end().map_err(|e| self.video_file.fault("the encoder failed", e))?;
-        self.shared.progress.step(0, 0);
         self.drain(&mut segment)?;
         let Segment { cell, partial, mut muxer, join, frames, .. } = segment;
         muxer.end().map_err(|e| self.fault("a segment cannot be written", e))?;
@@ -199,7 +187,7 @@ impl Segmented {
         }
         let parts: Vec<Part<'_>> =
             filled.iter().map(|(path, _, join)| (path.as_path(), &*join.packets)).collect();
-        self.video_file.write_parts(&parts, &header, self.setup.to_source_end, open)?;
+        self.video_file.write_parts(&parts, &header, open)?;
         Ok(filled.iter().flat_map(|(_, _, join)| &join.packets).copied().collect())
     }
 }
@@ -239,12 +227,8 @@ impl Sink for Segmented {
             None => self.start(cell, carried)?,
         };
         let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
-        // encoders require increasing times
-        let pts = segment.last.map_or(pts, |last| pts.max(last + 1));
-        segment.last = Some(pts);
-        self.shared.progress.step(1, 0);
+        let pts = segment.encoder.next_time(pts);
         let sent = segment.encoder.send(frame, pts, duration, carried);
-        self.shared.progress.step(0, 0);
         sent.map_err(|e| self.video_file.fault("the encoder refused the picture", e))?;
         segment.frames += 1;
         self.drain(&mut segment)?;
@@ -301,7 +285,7 @@ mod tests {
         std::fs::create_dir(&folder).unwrap();
         let segment = folder.join("00000000.nut");
         std::fs::write(&segment, "rendered for hours").unwrap();
-        let (written, progress) = (Mutex::new(Some(written)), EncoderProgress::default());
+        let (written, progress) = (Mutex::new(Some(written)), Arc::default());
         let shared = Shared { folder: folder.clone(), before: 0, written, progress };
         let ends = [shared.end().unwrap(), shared.end().unwrap()];
         (segment.exists(), ends, folder)

@@ -35,7 +35,7 @@ use sys::AVRational;
 pub(super) struct VideoFile {
     pub(super) name: String,
     pub(super) container: Container,
-    ends: SourceEnds,
+    pub(super) ends: SourceEnds,
     no_chapters: bool,
     copies: Option<StreamCopier>,
     pub(super) muxer: Muxer,
