@@ -1,4 +1,4 @@
-//! What a sink records, so that a job can be resumed, shared and joined.
+//! The records that a sink writes, so that a job can be resumed, shared and joined.
 
 use crate::journal::JoinRecord;
 use crate::journal::resume::ManifestFiles;

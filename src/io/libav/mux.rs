@@ -24,7 +24,8 @@ struct Target(Arc<Mutex<TargetFile>>);
 struct TargetFile {
     /// `None` for a test of what a container supports.
     file: Option<File>,
-    /// Where libav writes next, and the end of the file. Both also count bytes that could not be written, as libav does.
+    /// The position of libav's next write, and the end of the file. Both also count bytes that could not be written, as
+    /// libav does.
     at: u64,
     size: u64,
     /// Disk space that is released when the disk is full, so that the packets in the buffer and the end of the file can
@@ -35,8 +36,6 @@ struct TargetFile {
     /// The position of the first byte that could not be written.
     unwritten_from: Option<u64>,
 }
-
-impl Target {}
 
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

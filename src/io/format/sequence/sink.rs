@@ -136,7 +136,7 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
 /// Whether an encoding can be chosen: how OpenEXR stores samples.
 ///
 /// # Errors
-/// What is wrong, for the user.
+/// The error, for the user.
 pub fn allows(output: &OsStr, encoding: &Encoding) -> Result<(), String> {
     if encoding.is_default() {
         return Ok(());

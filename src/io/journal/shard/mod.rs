@@ -113,7 +113,7 @@ pub enum ShardError {
     Unset {
         /// The variable.
         variable: &'static str,
-        /// What would be right.
+        /// The advice.
         advice: &'static str,
     },
     /// A variable is not a number, or is out of range.

@@ -35,7 +35,7 @@ pub(crate) fn threads(format: &Format) -> u32 {
     (u64::from(format.width) * u64::from(format.height)).div_ceil(130_000).clamp(1, 12) as u32
 }
 
-/// What an encoder has done so far.
+/// The work of the encoders of an output.
 #[derive(Default)]
 pub(super) struct EncoderProgress {
     /// Pictures that it holds.
@@ -75,7 +75,6 @@ pub(crate) struct Encoder {
     durations: BTreeMap<i64, i64>,
     /// The time of the last picture that was sent.
     last: Option<i64>,
-    /// What all encoders of the output have done so far.
     progress: Arc<EncoderProgress>,
     /// The file from which libaom reads the film grain.
     _film_grain: Option<NamedTempFile>,

@@ -1,4 +1,4 @@
-//! What a video file with one encoder, and one that is made of segments, have in common.
+//! The common part of a video file with one encoder and of one that is made of segments.
 
 use super::choice::Choice;
 use super::choose::choose;
@@ -44,7 +44,7 @@ pub(super) struct Setup {
     pub(super) base: AVRational,
     /// The HDR10 metadata of the container.
     pub(super) hdr: Hdr,
-    /// What all encoders have done.
+    /// The work of all encoders.
     pub(super) progress: Arc<EncoderProgress>,
     pub(super) warnings: Vec<String>,
     pub(super) notes: Vec<String>,
