@@ -14,6 +14,7 @@ use grainfield_io::journal::resume::{Resume, file_id};
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source;
+use grainfield_render::batch::fingerprint;
 use grainfield_render::batch::jobs::{self, BatchJob, JobList, JobOption};
 use grainfield_render::batch::list;
 use grainfield_render::batch::output_path::output_path;
@@ -417,7 +418,7 @@ fn plan(typed: &Batch, options: &[JobOption]) -> Result<Plan, Failure> {
     }
     jobs.retain(|job| typed.job.is_empty() || typed.job.contains(&job.name));
     let queue = Queue::new(&list, &folder, shard);
-    jobs::resolve(&mut jobs, &queue.scope, settings);
+    fingerprint::resolve(&mut jobs, &queue.scope, settings);
     Ok(Plan { jobs, queue, list, listed })
 }
 

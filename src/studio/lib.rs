@@ -37,7 +37,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use grainfield_io::disk::reach;
-use grainfield_render::batch::jobs::Resolve;
+use grainfield_render::batch::fingerprint::Resolve;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::Ipv4Addr;

@@ -14,7 +14,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use grainfield_filters::host::lock;
 use grainfield_filters::recipe::Recipe;
-use grainfield_render::batch::jobs::Resolve;
+use grainfield_render::batch::fingerprint::Resolve;
 use grainfield_render::session::job::Cache;
 use grainfield_render::session::{Cancel, Clip};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The settings, inputs and output of a finished job, by which a later run tells whether the output is still its result.
 //! As in manifests, files are compared by name, size and time of change; their contents are not read.
 
-use super::jobs::BatchJob;
+use super::jobs::{BatchJob, JobOption};
 use super::output_path::output_path;
 use grainfield_io::disk::FileRef;
 use grainfield_io::format::{Files, Formats};
@@ -15,6 +15,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
+
+/// Resolves the options of a job to the settings that affect the contents of its output, with names of files relative to
+/// the list: the same for all spellings, with defaults.
+pub type Resolve = fn(&BatchJob, &Scope) -> BTreeMap<String, String>;
+
+/// Resolves the options of jobs.
+pub fn resolve(jobs: &mut [BatchJob], scope: &Scope, resolve: Resolve) {
+    // most jobs of a list have the options of another
+    let mut known: BTreeMap<Vec<JobOption>, BTreeMap<String, String>> = BTreeMap::new();
+    for job in jobs {
+        let settings = known.entry(job.options.clone()).or_insert_with(|| resolve(job, scope));
+        job.settings.clone_from(settings);
+    }
+}
 
 /// Files as they were at one time.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -87,7 +101,7 @@ impl Scope {
     }
 
     /// A job as it is now, without its output and without files that only its options name. Its settings must be
-    /// [resolved](super::jobs::resolve).
+    /// [resolved](resolve).
     pub fn fingerprint(&self, job: &BatchJob) -> Fingerprint {
         let own = [("input".to_owned(), self.input(&job.input))];
         let input = source::reads(&job.input).into_iter().filter_map(path);

@@ -1,6 +1,5 @@
 //! Jobs of a batch, from lists ([`list`](super::list)) or from patterns of inputs and outputs.
 
-use super::fingerprint::Scope;
 use grainfield_io::format::images::pattern::{Pattern, bytes, glob_matches, name};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -46,22 +45,8 @@ pub struct BatchJob {
     pub postponed: bool,
     /// The folder to which files in the options are relative.
     pub folder: PathBuf,
-    /// The settings that affect the contents of the output: see [`resolve`].
+    /// The settings that affect the contents of the output: see [`resolve`](super::fingerprint::resolve).
     pub settings: BTreeMap<String, String>,
-}
-
-/// Resolves the options of a job to the settings that affect the contents of its output, with names of files relative to
-/// the list: the same for all spellings, with defaults.
-pub type Resolve = fn(&BatchJob, &Scope) -> BTreeMap<String, String>;
-
-/// Resolves the options of jobs.
-pub fn resolve(jobs: &mut [BatchJob], scope: &Scope, resolve: Resolve) {
-    // most jobs of a list have the options of another
-    let mut known: BTreeMap<Vec<JobOption>, BTreeMap<String, String>> = BTreeMap::new();
-    for job in jobs {
-        let settings = known.entry(job.options.clone()).or_insert_with(|| resolve(job, scope));
-        job.settings.clone_from(settings);
-    }
 }
 
 /// The name of an output, which is the same for all spellings of its path: relative to `folder` if it is there.
