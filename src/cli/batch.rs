@@ -6,7 +6,7 @@ use super::report::{BatchReporter, JobEnd};
 use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
 use super::{execute, report};
-use clap::Args;
+use clap::{ArgMatches, Args};
 use grainfield_filters::host::lock;
 use grainfield_io::disk::{Access, FileAccess, FileRef, SameFile, WrittenFiles};
 use grainfield_io::format::Formats;
@@ -14,7 +14,8 @@ use grainfield_io::journal::resume::{Resume, file_id};
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::{Files, Output};
 use grainfield_io::source;
-use grainfield_render::batch::jobs::{self, BatchJob, JobList};
+use grainfield_render::batch::fingerprint;
+use grainfield_render::batch::jobs::{self, BatchJob, JobList, JobOption};
 use grainfield_render::batch::list;
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::Queue;
@@ -29,7 +30,8 @@ use std::sync::Mutex;
 mod options;
 mod status;
 
-use options::{Words, check_options, in_short, render_args};
+pub(super) use options::settings;
+use options::{check_options, in_short, render_args, typed_options};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -62,9 +64,6 @@ Exit status: 0 all jobs are done or running in other processes; 1 a job failed, 
 /// `batch`.
 #[derive(Args, Debug)]
 pub(super) struct Batch {
-    // first, since the code below takes its values
-    #[command(flatten)]
-    pub(super) words: Words,
     /// A list of jobs (NAME.toml), or a pattern with * and ? for inputs
     pub(super) input: String,
     /// With a pattern: the output of each input, with {dir}, {name} and {ext}
@@ -177,8 +176,9 @@ fn read_list(path: &Path) -> Result<JobList, Failure> {
     JobList::parse(&text, folder).map_err(|e| Failure::usage(format!("{}: {e}", path.display())))
 }
 
-pub(super) fn run(typed: Batch, environment: &Environment) -> Result<Exit, Failure> {
-    let plan = plan(&typed)?;
+/// `matches` are those of the whole command line.
+pub(super) fn run(typed: Batch, matches: &ArgMatches, environment: &Environment) -> Result<Exit, Failure> {
+    let plan = plan(&typed, &matches.subcommand().map_or(Vec::new(), |(_, typed)| typed_options(typed)))?;
     let context = Context { typed: &typed, environment, plan: &plan };
     if typed.status || typed.dry_run {
         let mut access = FileAccess::default();
@@ -368,11 +368,11 @@ impl Context<'_> {
 type Found = (PathBuf, Vec<BatchJob>, PathBuf, Option<Listed>);
 
 /// The jobs of a list.
-fn from_list(typed: &Batch) -> Result<Found, Failure> {
+fn from_list(typed: &Batch, options: &[JobOption]) -> Result<Found, Failure> {
     if typed.to.is_some() {
         return Err(Failure::usage("--to applies to patterns; a list names the output of each job"));
     }
-    if !typed.words.0.is_empty() {
+    if !options.is_empty() {
         let text = "with a list, put options of 'render' into the list, under [all] or under a job; only \
             --shard, -y, the machine options and the message options go on the command line";
         return Err(Failure::usage(text));
@@ -388,13 +388,13 @@ fn from_list(typed: &Batch) -> Result<Found, Failure> {
 }
 
 /// The jobs for all inputs that match a pattern.
-fn from_pattern(typed: &Batch) -> Result<Found, Failure> {
+fn from_pattern(typed: &Batch, options: &[JobOption]) -> Result<Found, Failure> {
     let Some(to) = &typed.to else {
         let input = &typed.input;
         let text = format!("{input}: name a list of jobs NAME.toml; with a pattern, give --to");
         return Err(Failure::usage(text));
     };
-    let found = jobs::glob(&typed.input, to, &typed.words.0).map_err(|e| Failure::usage(e.to_string()))?;
+    let found = jobs::glob(&typed.input, to, options).map_err(|e| Failure::usage(e.to_string()))?;
     // the part before the first brace is the output folder; the rest of the name is the job's
     let folder = jobs::fixed(to);
     let relative = |job: BatchJob| {
@@ -405,10 +405,11 @@ fn from_pattern(typed: &Batch) -> Result<Found, Failure> {
     Ok((folder.join("grainfield-batch"), jobs, folder, None))
 }
 
-fn plan(typed: &Batch) -> Result<Plan, Failure> {
+fn plan(typed: &Batch, options: &[JobOption]) -> Result<Plan, Failure> {
     let shard = resolve::shard_of(&typed.shard)?;
     let listed = Path::new(&typed.input).extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    let (list, mut jobs, folder, listed) = if listed { from_list(typed)? } else { from_pattern(typed)? };
+    let (list, mut jobs, folder, listed) =
+        if listed { from_list(typed, options)? } else { from_pattern(typed, options)? };
     let folder = if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder };
     if let Some(name) = typed.job.iter().find(|name| jobs.iter().all(|job| job.name != **name)) {
         return Err(Failure::usage(format!(
@@ -416,7 +417,9 @@ fn plan(typed: &Batch) -> Result<Plan, Failure> {
         )));
     }
     jobs.retain(|job| typed.job.is_empty() || typed.job.contains(&job.name));
-    Ok(Plan { jobs, queue: Queue::new(&list, &folder, shard), list, listed })
+    let queue = Queue::new(&list, &folder, shard);
+    fingerprint::resolve(&mut jobs, &queue.scope, settings);
+    Ok(Plan { jobs, queue, list, listed })
 }
 
 /// Describes the kept part of an interrupted job, of which `rendered` frames were rendered in this run.
@@ -436,24 +439,4 @@ fn kept(resumable: bool, partial: Option<&Path>, summary: &Summary, rendered: u6
         lost => format!(", {} of an incomplete segment are lost", report::frames(lost)),
     };
     format!("interrupted: {kept} are kept{}{lost}; the next run renders the rest", place("in"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use grainfield_render::batch::fingerprint::DEFAULTS;
-
-    /// Options at their defaults do not make another job.
-    #[test]
-    fn the_defaults_are_those_of_render() {
-        let render = Render::augment_args(clap::Command::new("render"));
-        fn word(arg: &clap::Arg) -> Option<(&str, &str)> {
-            let [value] = arg.get_default_values() else { return None };
-            Some((arg.get_long()?, value.to_str()?))
-        }
-        let mut words: Vec<(&str, &str)> = render.get_arguments().filter_map(word).collect();
-        words.retain(|(long, _)| *long != "progress");
-        words.sort_unstable();
-        assert_eq!(words, DEFAULTS);
-    }
 }

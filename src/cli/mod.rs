@@ -32,8 +32,8 @@ pub use exit::Exit;
 use exit::{Failure, chain};
 
 use args::ReportArgs;
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use commands::{Cli, Command};
 use config::Config;
 use grainfield_filters::catalog::{FILTERS, find};
@@ -70,8 +70,11 @@ pub fn run(line: impl IntoIterator<Item = OsString>) -> Exit {
         eprintln_quietly(FIRST_LINES);
         return Exit::Usage;
     }
-    match Cli::try_parse_from(&line) {
-        Ok(cli) => command(cli).unwrap_or_else(|Failure { exit, text }| report_error(exit, &text)),
+    let parsed = Cli::command().try_get_matches_from(&line);
+    match parsed.and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches))) {
+        Ok((cli, matches)) => {
+            command(cli, &matches).unwrap_or_else(|Failure { exit, text }| report_error(exit, &text))
+        }
         Err(error) if error.kind() == ErrorKind::UnknownArgument && ffmpegs(&line).is_some() => {
             report_error(Exit::Usage, &ffmpegs(&line).unwrap_or_default())
         }
@@ -126,7 +129,7 @@ fn files_in_arguments(line: &[OsString]) -> FileAccess {
     access
 }
 
-fn command(Cli { no_config, mut command }: Cli) -> Result<Exit, Failure> {
+fn command(Cli { no_config, mut command }: Cli, matches: &ArgMatches) -> Result<Exit, Failure> {
     let environment = Environment::look(Config::read(no_config)?);
     fill_in(&mut command, &environment.config);
     Ok(match command {
@@ -141,7 +144,7 @@ fn command(Cli { no_config, mut command }: Cli) -> Result<Exit, Failure> {
             let (report_args, prints) = (typed.common.report, resolve::prints(&typed.output));
             job(report_args, prints, || resolve::frame(typed, &environment), |r| Ok(Render::new(r)))
         }
-        Command::Batch(typed) => return batch::run(*typed, &environment),
+        Command::Batch(typed) => return batch::run(*typed, matches, &environment),
         Command::Join(typed) => return join::run(typed),
         Command::Cache(typed) => return cache::run(typed, &environment),
         Command::Frei0r(typed) => return frei0r::run(typed),

@@ -63,6 +63,7 @@ pub(super) fn run(typed: StudioArgs, environment: &Environment) -> Result<Exit, 
     let state = state_folder();
     let options =
         Options { input, recipe, no_browser, port, allow_host, allow_folder, memory, idle, state, cache };
-    grainfield_studio::run(options, Signals::watch()?.cancel.flag()).map_err(Failure::failed)?;
+    grainfield_studio::run(options, super::batch::settings, Signals::watch()?.cancel.flag())
+        .map_err(Failure::failed)?;
     Ok(Exit::Done)
 }

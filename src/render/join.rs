@@ -230,8 +230,9 @@ pub fn join(
                 Kind::Y4m => plain(path.as_os_str(), overwrite, &all, true, cancel)?,
                 Kind::Hash => plain(path.as_os_str(), overwrite, &all, false, cancel)?,
             };
-            let mut joined = Joined { shards: record.count, frames: total(&all, |n| n.written), ..joined };
-            let left_out = total(&all, |n| n.wanted).saturating_sub(joined.frames);
+            let mut joined =
+                Joined { shards: record.count, frames: total(&all, |n| n.entry.frames), ..joined };
+            let left_out = total(&all, |n| n.record.wanted).saturating_sub(joined.frames);
             if left_out > 0 {
                 joined.warnings.push(format!("{left_out} frames were left out when the shards were made"));
             }
@@ -244,8 +245,8 @@ fn output_of(name: &OsStr) -> Result<Output, SinkError> {
     Output::parse(name, Formats::default())
 }
 
-fn total(all: &[Part], count: impl Fn(&ShardRecord) -> u64) -> u64 {
-    all.iter().map(|part| count(&part.record)).fold(0, u64::saturating_add)
+fn total(all: &[Part], count: impl Fn(&Part) -> u64) -> u64 {
+    all.iter().map(count).fold(0, u64::saturating_add)
 }
 
 /// A shard, and its records.
@@ -260,16 +261,16 @@ impl Part {
     fn read(path: &Path) -> Result<Part, JoinError> {
         let names = ManifestNames::for_shard(path);
         let manifest = names.read();
-        let mut manifest =
-            manifest.map_err(|cause| ResumeError::Manifest { path: path.to_path_buf(), cause })?;
+        let manifest = manifest.map_err(|cause| ResumeError::Manifest { path: path.to_path_buf(), cause })?;
         let meta = path.metadata().map_err(|cause| JoinError::Io { path: path.to_path_buf(), cause })?;
         // a copy may have another time, so use the latest entry
         let entry = manifest.find(0, meta.len(), changed(&meta));
         let entry = entry.or_else(|| manifest.entries.get(&0)?.last()).copied();
-        match entry.and_then(|entry| Some((entry, manifest.shards.remove(&entry.hash)?))) {
-            Some((entry, record)) => Ok(Part { path: path.to_path_buf(), manifest, entry, record }),
-            None => Err(JoinError::Bad { path: names.path(0), problem: FileProblem::NoRecord }),
-        }
+        let part = entry.and_then(|entry| {
+            let record = manifest.joins.get(&entry.id())?.shard.clone()?;
+            Some(Part { path: path.to_path_buf(), manifest, entry, record })
+        });
+        part.ok_or_else(|| JoinError::Bad { path: names.path(0), problem: FileProblem::NoRecord })
     }
 }
 
@@ -407,11 +408,12 @@ fn plain(
 fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinError> {
     use grainfield_io::libav::sink::join::{Shard, join};
     let mut shards = Vec::new();
-    for Part { path, record, .. } in all {
+    for Part { path, record, manifest, entry } in all {
         let Some(video) = &record.video else {
             return Err(JoinError::Bad { path: path.clone(), problem: FileProblem::NoTimes });
         };
-        shards.push(Shard { path: path.clone(), video: video.clone() });
+        let packets = manifest.joins.get(&entry.id()).map_or(Vec::new(), |join| join.packets.clone());
+        shards.push(Shard { path: path.clone(), packets, video: video.clone() });
     }
     let Some(Part { record, entry, .. }) = all.first() else { return Ok(Joined::default()) };
     // a sequence or a test signal has no other streams
@@ -437,7 +439,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinEr
             source.info().carried.clone()
         }
     };
-    let (_, warnings) = join(output, overwrite, &shards, &carried)?;
+    let warnings = join(output, overwrite, &shards, &carried)?;
     Ok(Joined { warnings, ..Joined::default() })
 }
 

@@ -10,6 +10,7 @@ use grainfield_io::disk;
 use grainfield_io::format::Formats;
 use grainfield_io::sink::Output;
 use grainfield_io::source;
+use grainfield_render::batch::fingerprint::{Resolve, resolve};
 use grainfield_render::batch::jobs::{BatchJob, JobList, JobsError};
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::{Claim, Queue, State};
@@ -81,16 +82,18 @@ pub(super) struct Jobs {
     /// While the waiting jobs are rendered one after another: cleared to end that.
     going: Mutex<Option<Arc<AtomicBool>>>,
     events: broadcast::Sender<String>,
+    settings: Resolve,
 }
 
 impl Jobs {
-    pub(super) fn new(folder: &Path, events: broadcast::Sender<String>) -> Arc<Jobs> {
+    pub(super) fn new(folder: &Path, events: broadcast::Sender<String>, settings: Resolve) -> Arc<Jobs> {
         Arc::new(Jobs {
             folder: folder.into(),
             changing: Mutex::default(),
             children: Mutex::default(),
             going: Mutex::default(),
             events,
+            settings,
         })
     }
 
@@ -159,8 +162,9 @@ impl Jobs {
 
     /// All jobs, in order, and whether this studio is running some.
     pub(super) fn rows(&self) -> Result<(Vec<JobRow>, bool), Fault> {
-        let list = self.parsed(&self.text()?)?;
+        let mut list = self.parsed(&self.text()?)?;
         let queue = self.queue(&list);
+        resolve(&mut list.jobs, &queue.scope, self.settings);
         let states = queue.states(&list.jobs);
         let states = states.map_err(|e| Fault::new(format!("{}: {e}", queue.status().display())))?;
         let rows = list.jobs.iter().zip(states).map(|(job, standing)| JobRow {
@@ -454,7 +458,7 @@ mod tests {
             "# mine\n[all]\npreset = 'slow'\n\n[[job]]\ninput = 'a.y4m'\noutput = 'o.y4m' # here\n",
         )
         .unwrap();
-        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0, |_, _| BTreeMap::new());
         jobs.add(&request("b.y4m")).unwrap();
         jobs.add(&request("c.y4m")).unwrap();
         let twice = jobs.add(&request("c.y4m")).unwrap_err().text;
@@ -480,7 +484,7 @@ mod tests {
     #[test]
     fn changes_of_a_job_change_no_other_part_of_the_list() {
         let folder = tempfile::tempdir().unwrap();
-        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0, |_, _| BTreeMap::new());
         let job = |name: &str, more: &str| {
             format!("# of {name}\n[[job]]\ninput = 'pattern:bars'\noutput = '{name}'{more}\n")
         };
@@ -509,7 +513,7 @@ mod tests {
     #[test]
     fn a_postponed_job_is_left_out_by_other_programs() {
         let folder = tempfile::tempdir().unwrap();
-        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0, |_, _| BTreeMap::new());
         jobs.add(&request("a.y4m")).unwrap();
         jobs.add(&request("b.y4m")).unwrap();
         let before = std::fs::read_to_string(jobs.path()).unwrap();
@@ -530,7 +534,7 @@ mod tests {
     fn segments_of_an_earlier_job_are_not_replaced_without_consent() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("b.y4m.segments")).unwrap();
-        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0, |_, _| BTreeMap::new());
         let refused = jobs.add(&request("b.y4m")).unwrap_err().text;
         assert!(refused.starts_with("b.y4m.segments exists"), "{refused}");
         let id = jobs.add(&JobRequest { overwrite: true, ..request("b.y4m") }).unwrap();
@@ -543,7 +547,7 @@ mod tests {
     #[test]
     fn jobs_that_can_only_fail_are_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0, |_, _| BTreeMap::new());
         std::fs::write(folder.path().join("a.y4m"), b"").unwrap();
         std::os::unix::fs::symlink(jobs.path(), folder.path().join("list.y4m")).unwrap();
         let status = folder.path().join(format!("{LIST}.status"));
@@ -561,7 +565,7 @@ mod tests {
     fn existing_files_are_not_replaced_without_consent() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("b.y4m"), b"mine").unwrap();
-        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0);
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0, |_, _| BTreeMap::new());
         assert!(jobs.add(&request("b.y4m")).is_err());
         jobs.add(&JobRequest { overwrite: true, ..request("b.y4m") }).unwrap();
         assert_eq!(jobs.rows().unwrap().0[0].state, "waiting");

@@ -37,6 +37,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use grainfield_io::disk::reach;
+use grainfield_render::batch::fingerprint::Resolve;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::Ipv4Addr;
@@ -79,22 +80,22 @@ pub struct Options {
     pub cache: Option<PathBuf>,
 }
 
-/// Serves the page until `stop` is set.
+/// Serves the page until `stop` is set. `settings` resolves the options of renders.
 ///
 /// # Errors
 /// Why the page cannot be served: no such port, recipe, clip or folder.
-pub fn run(options: Options, stop: &Arc<AtomicBool>) -> Result<(), String> {
+pub fn run(options: Options, settings: Resolve, stop: &Arc<AtomicBool>) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(MAX_THREADS)
         .build()
         .map_err(|e| format!("the studio cannot start: {e}"))?;
-    let served = runtime.block_on(serve(options, stop));
+    let served = runtime.block_on(serve(options, settings, stop));
     runtime.shutdown_timeout(GRACE);
     served
 }
 
-async fn serve(options: Options, stop: &Arc<AtomicBool>) -> Result<(), String> {
+async fn serve(options: Options, settings: Resolve, stop: &Arc<AtomicBool>) -> Result<(), String> {
     let port = options.port.unwrap_or(0);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
         .await
@@ -103,7 +104,7 @@ async fn serve(options: Options, stop: &Arc<AtomicBool>) -> Result<(), String> {
     let token = random(32).map_err(|e| format!("no random numbers for the page's key: {e}"))?;
     let address = format!("http://127.0.0.1:{port}/#{token}");
     let hosts = guard::hosts(port, &options.allow_host);
-    let studio = Arc::new(state::Studio::new(&options, token, hosts, Arc::clone(stop))?);
+    let studio = Arc::new(state::Studio::new(&options, settings, token, hosts, Arc::clone(stop))?);
     reach::limit(studio.roots.folders());
     #[cfg(feature = "ffmpeg")]
     grainfield_io::libav::keep_little();

@@ -14,6 +14,7 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use grainfield_filters::host::lock;
 use grainfield_filters::recipe::Recipe;
+use grainfield_render::batch::fingerprint::Resolve;
 use grainfield_render::session::job::Cache;
 use grainfield_render::session::{Cancel, Clip};
 use serde::Serialize;
@@ -50,6 +51,7 @@ pub(super) struct Studio {
 impl Studio {
     pub(super) fn new(
         options: &Options,
+        settings: Resolve,
         token: String,
         hosts: Vec<String>,
         stop: Arc<AtomicBool>,
@@ -77,7 +79,7 @@ impl Studio {
             hosts,
             requests: Semaphore::new(MAX_REQUESTS),
             sockets: Semaphore::new(MAX_SOCKETS),
-            jobs: Jobs::new(roots.first(), events.clone()),
+            jobs: Jobs::new(roots.first(), events.clone(), settings),
             events,
             recovery: Recovery::new(options.state.as_deref(), roots.first()),
             roots,

@@ -106,7 +106,7 @@ fn a_job_is_done_while_its_output_is_whole_and_up_to_date() {
     // other settings
     list("filters = 'noise'");
     let all = states(&s, batch);
-    assert!(all[1].0 == "stale" && all[1].1.contains("(filters=invert instead"), "{all:?}");
+    assert!(all[1].0 == "stale" && all[1].1.contains("(filters is invert instead"), "{all:?}");
     s.run(batch).ends(1).says("other settings").says("2 done before");
     s.run(&format!("{batch} -y")).ok().says("1 job done, 2 done before");
     assert!(s.read("b.y4m") != first[1]);
@@ -230,7 +230,7 @@ fn the_finished_part_of_an_interrupted_video_is_kept_and_named() {
     assert!(said.contains("few.partial.mkv; the next run starts over"), "{said}");
     assert!(s.path("few.partial.mkv").exists() && !s.path("few.mkv").exists(), "{said}");
     list(LONG, "many.mkv");
-    let said = interrupted(&s, || s.path("many.mkv.segments/00000001.segment").exists());
+    let said = interrupted(&s, || s.path("many.mkv.segments/00000001.nut").exists());
     let count = |after: &str| -> u64 {
         let text = &said[said.find(after).unwrap_or_else(|| panic!("{said}")) + after.len()..];
         text.split(' ').next().unwrap().parse().unwrap()

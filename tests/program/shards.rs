@@ -213,6 +213,60 @@ fn a_video_in_segments_or_shards_is_that_of_one_run() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+/// The alpha channel of VP9 is side data of the packets.
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn segments_keep_alpha() {
+    let s = Session::new();
+    s.run("render pattern:zoneplate:size=64x48:frames=8 f.####.png -q").ok();
+    s.tool("ffmpeg", "-v error -start_number 0 -stream_loop 1 -i f.%04d.png -vf format=yuva420p,fade=in:0:8:alpha=1 -c:v ffv1 a.mkv");
+    let render = |name: &str, more: &str| {
+        s.run(&format!("render a.mkv {name} --codec libvpx-vp9 --codec-opt auto-alt-ref=0 -q {more}"))
+    };
+    render("one.webm", "").ok();
+    render("out.webm", "--segment-frames 16").ok();
+    let packets = |name: &str| {
+        s.tool("ffprobe", &format!("-v error -show_packets -show_data_hash md5 -of csv {name}")).text()
+    };
+    assert!(packets("one.webm").contains("Matroska BlockAdditional"));
+    assert_eq!(packets("out.webm"), packets("one.webm"));
+}
+
+/// The segments fit, but not the joined file.
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn a_full_disk_leaves_whole_segments() {
+    use crate::faults::{files, good, limited, render, run};
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("v.mkv");
+    let options = ["--lossless", "--segment-frames", "4", "--resume"];
+    let (code, text) = run(&mut limited(1000, &render(&output, &options)));
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("File too large") && !output.exists(), "{text}");
+    // changed bytes are noticed, also where size and time are those that were recorded
+    let segment = folder.path().join("v.mkv.segments/00000000.nut");
+    let bytes = std::fs::read(&segment).unwrap();
+    let time = segment.metadata().unwrap().modified().unwrap();
+    let refused = |bytes: &[u8], more: &[&str], problem: &str| {
+        std::fs::write(&segment, bytes).unwrap();
+        std::fs::File::options().write(true).open(&segment).unwrap().set_modified(time).unwrap();
+        let (code, text) = run(&mut render(&output, &[&options, more].concat()));
+        assert!(code == 1 && text.contains(problem) && !output.exists(), "{text}");
+    };
+    for at in [60, bytes.len() / 2, bytes.len() - 1] {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1;
+        refused(&changed, &[], "00000000.nut: its bytes are not those that were written");
+        refused(&changed, &["--verify"], "00000000.nut is damaged");
+    }
+    refused(&bytes[..bytes.len() - 9], &[], "00000000.nut is not in the manifest");
+    std::fs::write(&segment, bytes).unwrap();
+    std::fs::File::options().write(true).open(&segment).unwrap().set_modified(time).unwrap();
+    let text = good(&mut render(&output, &options));
+    assert!(text.contains("frames are complete already"), "{text}");
+    assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), ["v.mkv"]);
+}
+
 #[cfg(feature = "ffmpeg")]
 #[test]
 fn segments_of_other_settings_are_not_used() {
@@ -223,10 +277,10 @@ fn segments_of_other_settings_are_not_used() {
     // a folder as after a crash: the last segment is missing, another file is incomplete
     render("noise=strength=3", "--shard 1/2").ok();
     s.run("render in.y4m v.mkv -f noise=strength=3 --lossless --segment-frames 8 --frames 0-15 -q").ok();
-    s.write("out.mkv.segments/00000002.partial.segment", "half");
-    s.write("out.mkv.segments/00000001.segment", "no segment");
+    s.write("out.mkv.segments/00000002.partial.nut", "half");
+    s.write("out.mkv.segments/00000001.nut", "no segment");
     render("noise=strength=3", "").ends(1).says("resume it, or overwrite them");
-    render("noise=strength=3", "--resume").ends(1).says("00000001.segment is not in the manifest");
+    render("noise=strength=3", "--resume").ends(1).says("00000001.nut is not in the manifest");
     render("noise=strength=3", "--resume -y").ok();
     assert!(!s.files().contains(&"out.mkv.segments".to_owned()));
     render("noise=strength=3", "--resume").ok().says("complete already");
@@ -234,9 +288,8 @@ fn segments_of_other_settings_are_not_used() {
     // as another version has left them
     s.write("old.mkv.segments/00000000.segment", "GFSEGM1\n");
     s.write("old.mkv.segments/lock", "");
-    let old = |more: &str| s.run(&format!("render in.y4m old.mkv --lossless --segments {more}")).ends(1);
-    old("--resume").says("00000000.segment is not in the manifest");
-    old("--resume -y").says("segments/lock").says("another version");
+    let old = s.run("render in.y4m old.mkv --lossless --segments --resume -y").ends(1);
+    old.says("old.mkv.segments/").says("another version");
     s.run("render in.y4m out.png --segments").ends(2).says("only a video").says("--segments");
 }
 
@@ -263,7 +316,7 @@ fn batches() {
     s.run(&format!("{batch} --rate=25 --strict")).ok().says("2 done before");
     let status = s.run(&format!("{batch} --status")).ok().text();
     assert!(status.contains("0 waiting, 0 running, 0 done, 0 failed, 2 stale"), "{status}");
-    assert!(status.contains("other settings (rate=25 instead of the defaults or another order)"), "{status}");
+    assert!(status.contains("other settings (rate is 25 instead of nothing)"), "{status}");
 
     s.write(
         "jobs.toml",

@@ -1,66 +1,63 @@
 //! The options of jobs, which are those of `render`.
 
-use super::super::args::{CommonArgs, EncodingArgs, FilterArgs, MachineArgs, Render, ReportArgs, SpanArgs};
+use super::super::args::{MachineArgs, Render, ReportArgs};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
-use clap::{ArgAction, ArgMatches, Args, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use grainfield_render::batch::fingerprint::Scope;
 use grainfield_render::batch::jobs::{BatchJob, JobOption};
-use std::collections::BTreeSet;
+use std::any::TypeId;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
-/// Options of `render` that were typed with a pattern, by their long names, in the order of the help, so that the
-/// identity of a job does not depend on the spelling of its options.
-#[derive(Clone, Debug)]
-pub(in crate::cli) struct Words(pub(super) Vec<JobOption>);
+/// The command `render`.
+static RENDER: LazyLock<Command> = LazyLock::new(|| Render::augment_args(Command::new("render")));
 
-impl Words {
-    /// The options that affect the contents of an output.
-    fn options() -> Vec<clap::Arg> {
-        let ids = |command: clap::Command| -> Vec<clap::Arg> { command.get_arguments().cloned().collect() };
-        let none = || clap::Command::new("batch");
-        let command = CommonArgs::augment_args(EncodingArgs::augment_args(SpanArgs::augment_args(
-            FilterArgs::augment_args(none()),
-        )));
-        let beside = ids(ReportArgs::augment_args(MachineArgs::augment_args(none())));
-        let mut all =
-            ids(command.arg(clap::Arg::new("segments").long("segments").action(ArgAction::SetTrue)));
-        all.retain(|arg| beside.iter().all(|other| other.get_id() != arg.get_id()));
-        all
-    }
+/// The options of `render` that a job may have, with their long names, in the order of the help. Others belong to a run.
+fn options() -> impl Iterator<Item = (&'static Arg, &'static str)> {
+    let run = ReportArgs::augment_args(MachineArgs::augment_args(Command::new("render")));
+    let run: Vec<_> = run.get_arguments().map(|arg| arg.get_id().clone()).collect();
+    let of_run = move |arg: &Arg| {
+        run.contains(arg.get_id())
+            || ["overwrite", "resume", "shard", "verify"].contains(&arg.get_id().as_str())
+    };
+    RENDER.get_arguments().filter(move |arg| !of_run(arg)).filter_map(|arg| Some((arg, arg.get_long()?)))
 }
 
-impl FromArgMatches for Words {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Words, clap::Error> {
-        let mut words = Vec::new();
-        for arg in Words::options() {
-            let (Some(long), id) = (arg.get_long(), arg.get_id().as_str()) else { continue };
-            let typed = matches.value_source(id) == Some(ValueSource::CommandLine);
-            for value in matches.get_raw(id).filter(|_| typed).into_iter().flatten() {
-                let value = arg.get_action().takes_values().then(|| value.to_owned());
-                words.push(JobOption { key: long.into(), value });
-            }
-        }
-        Ok(Words(words))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Words::from_arg_matches(matches)?;
-        Ok(())
-    }
+/// The options of jobs that were typed with a pattern.
+pub(super) fn typed_options(matches: &ArgMatches) -> Vec<JobOption> {
+    let typed = |(arg, long): (&Arg, &str)| {
+        let id = arg.get_id().as_str();
+        // `batch` does not have all of them
+        let values = matches.try_get_raw(id).ok()??;
+        let given = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let value = |value: &OsStr| arg.get_action().takes_values().then(|| value.to_owned());
+        let option = |text: &OsStr| JobOption { key: long.into(), value: value(text) };
+        Some(values.filter(|_| given).map(option).collect::<Vec<_>>())
+    };
+    options().filter_map(typed).flatten().collect()
 }
 
-impl Args for Words {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        command
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        command
-    }
+/// The settings of a job that affect the contents of its output, with defaults.
+pub(in crate::cli) fn settings(job: &BatchJob, scope: &Scope) -> BTreeMap<String, String> {
+    // an error is reported when it is the job's turn
+    let Ok(matches) = matches(job, "") else { return [(format!("{:?}", job.options), String::new())].into() };
+    let setting = |(arg, long): (&Arg, &str)| {
+        let file = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+        let text = |value: &OsStr| match file {
+            true => scope.relative(&job.folder.join(value)),
+            false => value.to_string_lossy().into_owned(),
+        };
+        let values: Vec<String> = matches.get_raw(arg.get_id().as_str())?.map(text).collect();
+        (long != "strict").then(|| (long.to_owned(), values.join(" ")))
+    };
+    options().filter_map(setting).collect()
 }
 
-/// A job as a command line of `render`.
-pub(super) fn render_args(job: &BatchJob, output: OsString) -> Result<Box<Render>, clap::Error> {
+/// Parses a job as a command line of `render`.
+fn matches(job: &BatchJob, output: impl Into<OsString>) -> Result<ArgMatches, clap::Error> {
     let mut line: Vec<OsString> = vec!["render".into()];
     for JobOption { key, value } in &job.options {
         let mut word = OsString::from(format!("--{key}"));
@@ -68,9 +65,17 @@ pub(super) fn render_args(job: &BatchJob, output: OsString) -> Result<Box<Render
         value.iter().for_each(|value| word.extend([OsStr::new("="), value]));
         line.push(word);
     }
-    line.extend(["--".into(), job.input.clone(), output]);
-    let command = Render::augment_args(clap::Command::new("render"));
-    Ok(Box::new(Render::from_arg_matches(&command.try_get_matches_from(line)?)?))
+    line.extend(["--".into(), job.input.clone(), output.into()]);
+    RENDER.clone().try_get_matches_from(line)
+}
+
+/// The arguments of `render` for a job.
+pub(super) fn render_args(job: &BatchJob, output: OsString) -> Result<Box<Render>, clap::Error> {
+    let mut render = Box::new(Render::from_arg_matches(&matches(job, output)?)?);
+    for file in render.filters.recipe.iter_mut().chain(&mut render.encoding.film_grain_table) {
+        *file = job.folder.join(&*file);
+    }
+    Ok(render)
 }
 
 /// The error of a command line, without the usage text.
@@ -114,4 +119,30 @@ pub(super) fn check_options(jobs: &[BatchJob], names: &[String]) -> Result<(), S
         fine.insert(&job.options);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_and_defaults_make_no_other_settings() {
+        let scope = Scope { folder: "here".into(), outputs: "here".into(), shard: None };
+        let of = |options: &[&str], folder: &str| {
+            let option = |text: &&str| match text.split_once('=') {
+                Some((key, value)) => JobOption { key: key.into(), value: Some(value.into()) },
+                None => JobOption { key: text.to_string(), value: None },
+            };
+            let options = options.iter().map(option).collect();
+            let job = BatchJob { options, folder: folder.into(), ..BatchJob::new("a", "b") };
+            settings(&job, &scope)
+        };
+        let plain = of(&["filters=-1,x", "recipe=a.toml"], "here");
+        let same = ["look=here/a.toml", "audio=auto", "threads=3", "strict", "overwrite", "filters=-1,x"];
+        assert_eq!(of(&same, ""), plain);
+        assert_eq!((plain["recipe"].as_str(), plain["filters"].as_str()), ("a.toml", "-1,x"));
+        for other in ["recipe=b.toml", "audio=none", "filters=y", "frame-offset=1", "draft", "nothing=3"] {
+            assert_ne!(of(&["filters=-1,x", "recipe=a.toml", other], "here"), plain, "{other}");
+        }
+    }
 }

@@ -159,10 +159,10 @@ impl OutputFile {
         Ok(OutputRescue { file, complete: Arc::clone(&self.complete) })
     }
 
-    /// Declares that another writer has left an incomplete file, of which `bytes` bytes are worth keeping. Only the writer
-    /// knows its number of frames.
-    pub fn keep_foreign_bytes(&mut self, bytes: u64) {
-        self.written = u64::MAX;
+    /// Declares that another writer has written a file, of which `bytes` bytes with this number of frames are worth
+    /// keeping.
+    pub fn keep_foreign_bytes(&mut self, bytes: u64, frames: u64) {
+        (self.written, self.frames) = (u64::MAX, frames);
         self.marks = VecDeque::from([bytes]);
     }
 

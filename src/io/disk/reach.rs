@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 /// The variable that passes the folders on to child processes, with `:` between them.
 pub const VARIABLE: &str = "GRAINFIELD_READ_BELOW";
 
-/// Of the process, not passed as a value: no way of opening a file may bypass the limit because it lacks the value.
+/// The limit belongs to the process instead of being passed as a value, so that no way of opening a file can bypass it.
 static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
 
 /// Limits this process to files below these folders, whose names have no links. Later calls have no effect.
@@ -41,7 +41,7 @@ pub fn inherited() -> Option<(&'static str, std::ffi::OsString)> {
 /// Opens a file for reading.
 ///
 /// # Errors
-/// Of the kind `PermissionDenied` for a file outside the folders, else those of the system.
+/// `PermissionDenied` for a file outside the folders, else those of the system.
 pub fn open(path: &Path) -> io::Result<File> {
     // A named pipe among the files of a page must not wait for its writer.
     let flags = if is_limited() { libc::O_NONBLOCK } else { 0 };

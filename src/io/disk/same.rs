@@ -97,7 +97,7 @@ fn parent(path: &Path) -> Option<PathBuf> {
     folder_of(path).canonicalize().ok()
 }
 
-/// What a job does with a file.
+/// The use of a file by a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
     /// It reads the file.

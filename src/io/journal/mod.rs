@@ -11,13 +11,16 @@
 //! | a [shard] that is one file | 0 | `NAME.I-of-N.EXT.shard`, with the lines for joining; copy it along with the shard |
 //! | [segments] of a video | the segments' | in their folder; its lock also reserves the folder for one program |
 //!
+//! For files that are joined, the manifest also has a [`JoinRecord`].
 //! [`JournalConfig`] is the interface for sinks.
 
 mod config;
 mod frame_list;
+mod join_record;
 pub mod resume;
 pub mod segments;
 pub mod shard;
 
 pub use config::{CommitHook, JournalConfig};
 pub use frame_list::{FrameList, SourceEnds};
+pub use join_record::{Hdr, JoinRecord, PacketRecord};

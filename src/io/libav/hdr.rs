@@ -2,22 +2,9 @@
 //! containers and as text for encoders.
 
 use super::versions::stream_side_data;
+pub(crate) use crate::journal::Hdr;
 use ffmpeg_sys_next as sys;
 use sys::{AVFrameSideDataType, AVPacketSideDataType};
-
-/// libav's `AVMasteringDisplayMetadata`, which the bindings lack. Its fields are part of libav's interface: ten
-/// fractions, and whether primaries and luminance are known.
-pub(crate) type Display = [i32; 22];
-
-/// libav's `AVContentLightMetadata`, likewise: the maximum of a sample and of a frame's average, in cd/m2.
-pub(crate) type Light = [u32; 2];
-
-/// The mastering display and the content light level of a stream.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Hdr {
-    pub(crate) display: Option<Display>,
-    pub(crate) light: Option<Light>,
-}
 
 /// Reads a structure of libav from bytes. Newer versions may append fields, but never remove any.
 fn read<T: bytemuck::AnyBitPattern>(bytes: Option<&[u8]>) -> Option<T> {

@@ -130,7 +130,7 @@ impl Input {
         check(unsafe { sys::av_seek_frame(self.context.as_mut_ptr(), stream as c_int, to, flag) }).map(drop)
     }
 
-    /// What it reads from; `None` for formats that open files themselves.
+    /// The file or stream that it reads; `None` for formats that open files themselves.
     pub(crate) fn io(&self) -> Option<&sys::AVIOContext> {
         // SAFETY: null, or valid as long as the context.
         unsafe { self.context.av().pb.as_ref() }

@@ -97,7 +97,7 @@ unsafe extern "C" fn open_within(
         return -libc::EACCES;
     }
     let opened = reach::open(Path::new(name)).and_then(|file| {
-        // By its descriptor, since its name may have got another meaning.
+        // The descriptor is used, since the name may have got another meaning.
         let same = format!("file:/proc/self/fd/{}", file.as_raw_fd());
         let same =
             if cfg!(target_os = "linux") { same.into_bytes() } else { [b"file:", name.as_bytes()].concat() };

@@ -24,7 +24,8 @@ struct Target(Arc<Mutex<TargetFile>>);
 struct TargetFile {
     /// `None` for a test of what a container supports.
     file: Option<File>,
-    /// Where libav writes next, and the end of the file. Both also count bytes that could not be written, as libav does.
+    /// The position of libav's next write, and the end of the file. Both also count bytes that could not be written, as
+    /// libav does.
     at: u64,
     size: u64,
     /// Disk space that is released when the disk is full, so that the packets in the buffer and the end of the file can
@@ -35,8 +36,6 @@ struct TargetFile {
     /// The position of the first byte that could not be written.
     unwritten_from: Option<u64>,
 }
-
-impl Target {}
 
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -101,6 +100,17 @@ impl Muxer {
         let mut muxer = Muxer::to(name, Target(Arc::new(Mutex::new(file))), BUFFER)?;
         // not after every packet
         muxer.io().min_packet_size = BUFFER as i32;
+        Ok(muxer)
+    }
+
+    /// A muxer for one stream of any codec in NUT, which keeps the bytes and the side data of packets.
+    pub(crate) fn nut(file: File) -> Result<Muxer, AvError> {
+        let mut muxer = Muxer::new("nut", file, None)?;
+        let context = muxer.context();
+        // side data needs the variant without synchronisation points, which libav calls experimental
+        context.strict_std_compliance = sys::FF_COMPLIANCE_EXPERIMENTAL;
+        // SAFETY: the muxer's own options, and strings.
+        check(unsafe { sys::av_opt_set(context.priv_data, c"syncpoints".as_ptr(), c"none".as_ptr(), 0) })?;
         Ok(muxer)
     }
 

@@ -1,11 +1,11 @@
-//! The options, inputs and output of a finished job, by which a later run tells whether the output is still its result.
+//! The settings, inputs and output of a finished job, by which a later run tells whether the output is still its result.
 //! As in manifests, files are compared by name, size and time of change; their contents are not read.
 
 use super::jobs::{BatchJob, JobOption};
 use super::output_path::output_path;
 use grainfield_io::disk::FileRef;
 use grainfield_io::format::{Files, Formats};
-use grainfield_io::journal::resume::{XxHash64, file_id};
+use grainfield_io::journal::resume::{XxHash64, difference, file_id};
 use grainfield_io::journal::segments;
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::Output;
@@ -16,20 +16,19 @@ use std::ffi::OsStr;
 use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 
-/// The options of `render` that have a default value, with it: giving one does not make another job.
-pub const DEFAULTS: [(&str, &str); 6] = [
-    ("audio", "auto"),
-    ("fields", "auto"),
-    ("frame-offset", "0"),
-    ("missing", "error"),
-    ("on-error", "stop"),
-    ("subs", "auto"),
-];
-/// Options that do not affect the contents of the output.
-const WITHOUT_EFFECT: [&str; 7] =
-    ["cache", "cache-limit", "level", "memory", "overwrite", "strict", "threads"];
-/// Options whose value is a file.
-pub const FILES: [&str; 2] = ["recipe", "film-grain-table"];
+/// Resolves the options of a job to the settings that affect the contents of its output, with names of files relative to
+/// the list: the same for all spellings, with defaults.
+pub type Resolve = fn(&BatchJob, &Scope) -> BTreeMap<String, String>;
+
+/// Resolves the options of jobs.
+pub fn resolve(jobs: &mut [BatchJob], scope: &Scope, resolve: Resolve) {
+    // most jobs of a list have the options of another
+    let mut known: BTreeMap<Vec<JobOption>, BTreeMap<String, String>> = BTreeMap::new();
+    for job in jobs {
+        let settings = known.entry(job.options.clone()).or_insert_with(|| resolve(job, scope));
+        job.settings.clone_from(settings);
+    }
+}
 
 /// Files as they were at one time.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -63,11 +62,11 @@ pub struct Scope {
     pub shard: Option<Shard>,
 }
 
-/// The options, inputs and output of a job.
+/// The settings, inputs and output of a job.
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// In their order, which is that of filters.
-    options: Vec<String>,
+    /// The input, and the settings of the job.
+    settings: BTreeMap<String, String>,
     /// The files that are read, by their paths; those of a sequence under that of the input.
     reads: BTreeMap<String, Stamp>,
     /// `None` if the output is not a file.
@@ -80,7 +79,7 @@ pub enum Change {
     /// Files of the output are missing; with the reason. Numbered images that have changed count as missing: resuming
     /// checks each.
     Missing(&'static str),
-    /// The output was rendered from other files or with other options, or has changed; with the reason.
+    /// The output was rendered from other files or with other settings, or has changed; with the reason.
     Stale(String),
 }
 
@@ -89,7 +88,8 @@ fn path(place: FileRef) -> Option<PathBuf> {
 }
 
 impl Scope {
-    fn relative(&self, path: &Path) -> String {
+    /// A path relative to the folder of the list, if it is there.
+    pub fn relative(&self, path: &Path) -> String {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let path = absolute(path);
         path.strip_prefix(absolute(&self.folder)).unwrap_or(&path).to_string_lossy().into_owned()
@@ -100,21 +100,16 @@ impl Scope {
         if text.starts_with("pattern:") { text.into_owned() } else { self.relative(Path::new(input)) }
     }
 
-    /// A job as it is now, without its output and without files that only its options name.
+    /// A job as it is now, without its output and without files that only its options name. Its settings must be
+    /// [resolved](resolve).
     pub fn fingerprint(&self, job: &BatchJob) -> Fingerprint {
-        let option = |option: &JobOption| {
-            let (key, value) = (&*option.key, option.value.as_deref().unwrap_or_default());
-            let kept =
-                !WITHOUT_EFFECT.contains(&key) && DEFAULTS.iter().all(|(k, v)| *k != key || value != *v);
-            kept.then(|| match FILES.contains(&key) {
-                true => format!("{key}={}", self.relative(Path::new(value))),
-                false => option.to_string(),
-            })
-        };
-        let mut options: Vec<String> = job.options.iter().filter_map(option).collect();
-        options.push(format!("input {}", self.input(&job.input)));
+        let own = [("input".to_owned(), self.input(&job.input))];
         let input = source::reads(&job.input).into_iter().filter_map(path);
-        Fingerprint { options, reads: [(self.input(&job.input), Stamp::new(input))].into(), output: None }
+        Fingerprint {
+            settings: job.settings.clone().into_iter().chain(own).collect(),
+            reads: [(self.input(&job.input), Stamp::new(input))].into(),
+            output: None,
+        }
     }
 
     /// Adds all files that a job reads, those of its input included or not.
@@ -167,10 +162,10 @@ impl Scope {
         }
     }
 
-    /// Whether the job is still that which failed: with the same options, and the same files in the way.
+    /// Whether the job is still that which failed: with the same settings, and the same files in the way.
     pub fn is_unchanged(&self, job: &BatchJob, then: &Fingerprint) -> bool {
         let now = self.fingerprint(job);
-        now.options == then.options && self.output(job).map(|(stamp, _)| stamp) == then.output
+        now.settings == then.settings && self.output(job).map(|(stamp, _)| stamp) == then.output
     }
 
     /// The difference between a finished job and its result on the disk.
@@ -187,13 +182,10 @@ impl Scope {
         }
         let now = self.fingerprint(job);
         let stale = |text: String| Some(Change::Stale(format!("{} {text}", job.output.to_string_lossy())));
-        if now.options != then.options {
-            let only = |a: &[String], b: &[String]| {
-                let own: Vec<&str> = a.iter().filter(|o| !b.contains(o)).map(String::as_str).collect();
-                if own.is_empty() { "the defaults or another order".into() } else { own.join(" ") }
-            };
-            let (was, is) = (only(&then.options, &now.options), only(&now.options, &then.options));
-            return stale(format!("was made with other settings ({was} instead of {is})"));
+        if now.settings != then.settings {
+            let json = |settings| serde_json::to_string(settings).unwrap_or_default();
+            let difference = difference(&json(&now.settings), Some(&json(&then.settings)));
+            return stale(format!("was made with other settings ({difference})"));
         }
         let changed = |(path, before): (&String, &Stamp)| match now.reads.get(path) {
             Some(now) => now != before,
@@ -214,26 +206,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_options_make_another_output() {
+    fn other_settings_make_another_output() {
         let scope = Scope { folder: "here".into(), outputs: "here".into(), shard: None };
-        let option = |text: &&str| {
-            let (key, value) = text.split_once('=').unwrap();
-            JobOption { key: key.into(), value: Some(value.into()) }
-        };
-        let job = |options: &[&str]| BatchJob {
-            options: options.iter().map(option).collect(),
+        let job = |settings: &[(&str, &str)]| BatchJob {
+            settings: settings.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
             ..BatchJob::new("pattern:bars", "null:")
         };
-        let change = |was: &[&str], is: &[&str]| {
+        let change = |was: &[_], is: &[_]| {
             let fingerprint = scope.rendered(scope.fingerprint(&job(was)), &job(was));
             scope.change(&job(is), &fingerprint)
         };
-        let (a, b) = ("filters=invert", "filters=noise");
-        assert_eq!(change(&[a, b], &[a, "audio=auto", b, "threads=3"]), None);
-        assert!(
-            matches!(change(&[a, b], &[b, a]), Some(Change::Stale(why)) if why.contains("another order"))
-        );
-        assert!(matches!(change(&[a, b], &[a]), Some(Change::Stale(why)) if why.contains(b)));
-        assert!(matches!(change(&["recipe=here/a.toml"], &["recipe=a.toml"]), Some(Change::Stale(_))));
+        let (a, b) = (("filters", "invert"), ("crf", "18"));
+        assert_eq!(change(&[a, b], &[b, a]), None);
+        let stale = |why: &str| Some(Change::Stale(format!("null: was made with other settings ({why})")));
+        assert_eq!(change(&[a, b], &[a]), stale("crf is 18 instead of nothing"));
+        assert_eq!(change(&[a], &[("filters", "noise")]), stale("filters is invert instead of noise"));
     }
 }

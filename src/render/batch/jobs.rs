@@ -43,6 +43,10 @@ pub struct BatchJob {
     pub line: u32,
     /// Whether it is left out until it is resumed.
     pub postponed: bool,
+    /// The folder to which files in the options are relative.
+    pub folder: PathBuf,
+    /// The settings that affect the contents of the output: see [`resolve`](super::fingerprint::resolve).
+    pub settings: BTreeMap<String, String>,
 }
 
 /// The name of an output, which is the same for all spellings of its path: relative to `folder` if it is there.

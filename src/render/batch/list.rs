@@ -20,7 +20,6 @@
 //!
 //! Inputs and files in options are relative to the folder of the list, outputs to `folder`.
 
-use super::fingerprint::FILES;
 use super::jobs::{BatchJob, JobList, JobOption, JobsError, MAX_JOBS};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -181,7 +180,7 @@ impl Reader<'_> {
                 _ => vec![item],
             };
             for value in values {
-                let text = self.argument(&key, value.get_ref());
+                let text = Self::argument(value.get_ref());
                 let text = text.or_else(|problem| bad(line, &place, problem))?;
                 options.push(JobOption { key: key.clone(), value: Some(text.into()) });
                 lines.push(line);
@@ -191,17 +190,18 @@ impl Reader<'_> {
             text if text.starts_with("pattern:") => input.into(),
             text => self.folder.join(text).into_os_string(),
         };
-        let name = name.unwrap_or_else(|| output.clone());
-        Ok(BatchJob { name, input, output: output.into(), options, lines, line, postponed })
+        let folder = self.folder.to_path_buf();
+        let job = BatchJob { options, lines, line, postponed, folder, ..BatchJob::new(input, output) };
+        Ok(match name {
+            Some(name) => BatchJob { name, ..job },
+            None => job,
+        })
     }
 
     /// The value of an option as text.
-    fn argument(&self, key: &str, value: &DeValue<'_>) -> Result<String, &'static str> {
+    fn argument(value: &DeValue<'_>) -> Result<String, &'static str> {
         Ok(match value {
             DeValue::String(text) if text.contains('\0') => return Err("it contains a zero byte"),
-            DeValue::String(text) if FILES.contains(&key) => {
-                self.folder.join(text.as_ref()).to_string_lossy().into_owned()
-            }
             DeValue::String(text) => text.to_string(),
             DeValue::Integer(n) => {
                 let number = i64::from_str_radix(n.as_str(), n.radix());
@@ -230,15 +230,12 @@ mod tests {
         assert_eq!(jobs.folder.as_deref(), Some(Path::new("/here/out")));
         let [a, b] = &jobs.jobs[..] else { panic!() };
         assert_eq!((a.name.as_str(), a.input.to_str()), ("b.mkv", Some("/here/a.mp4")));
-        let options = ["codec-opt=a=1", "codec-opt=b=2", "crf=20", "recipe=/here/a.toml", "segments"];
+        let options = ["codec-opt=a=1", "codec-opt=b=2", "crf=20", "recipe=a.toml", "segments"];
         let text = |job: &BatchJob| job.options.iter().map(ToString::to_string).collect::<Vec<_>>();
         assert_eq!(text(a), options);
         assert_eq!((a.line, &a.lines[..]), (5, &[11, 11, 8, 4, 9][..]));
         assert_eq!((b.name.as_str(), b.input.to_str()), ("x", Some("pattern:bars")));
-        assert_eq!(
-            text(b),
-            ["crf=18", "film-grain-table=/here/a.tbl", "rate=0.5", "recipe=/here/a.toml", "seed=255"]
-        );
+        assert_eq!(text(b), ["crf=18", "film-grain-table=a.tbl", "rate=0.5", "recipe=a.toml", "seed=255"]);
         assert_eq!(b.line, 12);
     }
 

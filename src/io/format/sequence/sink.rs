@@ -136,7 +136,7 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
 /// Whether an encoding can be chosen: how OpenEXR stores samples.
 ///
 /// # Errors
-/// What is wrong, for the user.
+/// The error, for the user.
 pub fn allows(output: &OsStr, encoding: &Encoding) -> Result<(), String> {
     if encoding.is_default() {
         return Ok(());
@@ -374,7 +374,7 @@ impl Encoder {
         // without it, a crash of the machine can leave the name without the contents
         file.file().sync_data().map_err(io)?;
         let entry = |manifest_files: &Arc<ManifestFiles>| {
-            manifest_files.entry(stamp.number, file.file(), xxh64(bytes))
+            manifest_files.entry(stamp.number, 1, file.file(), xxh64(bytes))
         };
         let entry = self.manifest_files.as_ref().map(entry).transpose().map_err(io)?;
         Ok(Ready { file, entry })

@@ -13,7 +13,7 @@ pub struct JobSettings {
 }
 
 impl JobSettings {
-    /// By name and value.
+    /// Settings by name, with their values.
     pub fn new(settings: BTreeMap<&str, String>) -> JobSettings {
         // a map of texts can always be serialised
         let json = serde_json::to_string(&settings).unwrap_or_default();

@@ -1,11 +1,12 @@
 //! The text of a manifest: the complete files, and their settings.
 //!
 //! ```text
-//! grainfield manifest 2 ~CHECK
+//! grainfield manifest 3 ~CHECK
 //! {"settings":[KEY,"{\"recipe\":\"noise=strength=6\", ...}"]} ~CHECK
 //! {"request":[KEY,"1-100"]} ~CHECK
-//! {"shard":[HASH,{"index":1,"count":8,"kind":"video", ...}]} ~CHECK
-//! {"times":[HASH,[[0,1],[1,1], ...]]} ~CHECK
+//! {"shard":[[0,HASH],{"index":1,"count":8,"kind":"video", ...}]} ~CHECK
+//! {"hdr":[[0,HASH],{"display":null,"light":[1000,400]}]} ~CHECK
+//! {"packets":[[0,HASH],0,[[0,1,1],[1,1,0], ...]]} ~CHECK
 //! {"file":{"number":0,"key":KEY, ...}} ~CHECK
 //! ```
 //!
@@ -14,32 +15,35 @@
 //! later line about a file replaces an earlier one.
 //!
 //! The request is all frames of the render, also in the manifest of a shard. `KEY` is that of the settings
-//! ([`JobSettings`](super::JobSettings)), `HASH` that of a file's bytes.
+//! ([`JobSettings`](super::JobSettings)), `HASH` that of a file's bytes, after the file's number.
 //!
-//! `shard` and `times` come before the line of a shard that is one file: its [`ShardRecord`], and for a video the time and
-//! duration of each picture in ticks, on as many lines as necessary.
+//! The [`JoinRecord`] of a shard or segment comes before the line of its file: `packets` on as many lines as necessary,
+//! each with the index of its first packet.
 
 use super::xxh64;
 use crate::journal::shard::ShardRecord;
+use crate::journal::{Hdr, JoinRecord, PacketRecord};
 use grainfield_filters::frame::Ranges;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The largest manifest that is read, in bytes: about two million frames.
-pub const MAX_BYTES: u64 = 256 << 20;
+/// The largest manifest that is read, in bytes: about eight million files, or fifty million packets of video.
+pub const MAX_BYTES: u64 = 1 << 30;
 /// The longest line.
 const MAX_LINE: usize = 1 << 20;
-/// Number of pictures on one line of times.
-const TIMES: usize = 10_000;
+/// The number of packets on one line.
+const PACKETS: usize = 10_000;
 /// The first line of a manifest.
-pub(super) const HEAD: &str = "grainfield manifest 2";
+pub(super) const HEAD: &str = "grainfield manifest 3";
 
 /// The entry of a complete file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Entry {
     /// The number of the frame or segment; 0 for a file with all frames.
     pub number: i64,
+    /// The number of frames in it.
+    pub frames: u64,
     /// The key of its settings.
     pub key: u128,
     /// The identity of the source file; 0 if it is unknown.
@@ -52,14 +56,18 @@ pub struct Entry {
     pub hash: u64,
 }
 
+/// The number of a file, and the checksum of its bytes, which two segments may share.
+pub type FileId = (i64, u64);
+
 /// A line after the first.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Line<'a> {
     Settings(u128, Cow<'a, str>),
     Request(u128, Cow<'a, str>),
-    Shard(u64, Cow<'a, ShardRecord>),
-    Times(u64, Cow<'a, [(i64, i64)]>),
+    Shard(FileId, Cow<'a, ShardRecord>),
+    Hdr(FileId, Hdr),
+    Packets(FileId, usize, Cow<'a, [PacketRecord]>),
     File(Entry),
 }
 
@@ -72,8 +80,8 @@ pub struct Manifest {
     pub frames: BTreeMap<u128, Vec<Ranges>>,
     /// The entries of each file, latest last.
     pub entries: BTreeMap<i64, Vec<Entry>>,
-    /// The data for joining shards, by the checksum of the shard's bytes.
-    pub shards: BTreeMap<u64, ShardRecord>,
+    /// The data for joining shards and segments.
+    pub joins: BTreeMap<FileId, JoinRecord>,
     /// The number of lines that could not be read.
     pub torn: u64,
 }
@@ -113,11 +121,19 @@ impl Manifest {
                     known.push(frames);
                 }
             }
-            Line::Shard(hash, shard) => {
-                self.shards.insert(hash, Some(shard.into_owned()).filter(ShardRecord::is_possible)?);
+            Line::Shard(file, shard) => {
+                let shard = Some(shard.into_owned()).filter(ShardRecord::is_possible)?;
+                self.joins.entry(file).or_default().shard = Some(shard);
             }
-            Line::Times(hash, times) => {
-                self.shards.get_mut(&hash)?.video.as_mut()?.times.extend(times.iter());
+            Line::Hdr(file, hdr) => self.joins.entry(file).or_default().hdr = hdr,
+            Line::Packets(file, index, packets) => {
+                let known = &mut self.joins.entry(file).or_default().packets;
+                // the same file may have been written before
+                known.truncate(index);
+                if known.len() < index {
+                    return None;
+                }
+                known.extend_from_slice(&packets);
             }
             Line::Settings(key, text) => {
                 self.settings.insert(key, text.into_owned());
@@ -150,16 +166,23 @@ impl Line<'_> {
 }
 
 impl Entry {
+    /// The number and the checksum.
+    pub fn id(&self) -> FileId {
+        (self.number, self.hash)
+    }
+
     pub(super) fn line(&self) -> String {
         Line::File(*self).text()
     }
 }
 
-/// The lines with the data for joining a shard whose bytes have this checksum.
-pub(super) fn shard_lines(hash: u64, shard: &ShardRecord) -> String {
-    let times = shard.video.iter().flat_map(|video| video.times.chunks(TIMES));
-    let times = times.map(|times| Line::Times(hash, Cow::Borrowed(times)));
-    [Line::Shard(hash, Cow::Borrowed(shard))].into_iter().chain(times).map(|line| line.text()).collect()
+/// The lines with the data for joining a file.
+pub(super) fn join_lines(file: FileId, join: &JoinRecord) -> String {
+    let shard = join.shard.iter().map(|shard| Line::Shard(file, Cow::Borrowed(shard)));
+    let hdr = (join.hdr != Hdr::default()).then_some(Line::Hdr(file, join.hdr));
+    let packets = join.packets.chunks(PACKETS).enumerate();
+    let packets = packets.map(|(i, packets)| Line::Packets(file, i * PACKETS, packets.into()));
+    shard.chain(hdr).chain(packets).map(|line| line.text()).collect()
 }
 
 /// The lines with the settings of a key, as JSON, and the requested frames.
@@ -174,10 +197,9 @@ mod tests {
     use crate::journal::SourceEnds;
     use crate::journal::shard::{Kind, Video};
 
-    fn video() -> ShardRecord {
+    fn video() -> JoinRecord {
         let video = Video {
             tick: (1, 24),
-            times: (0..TIMES as i64 + 1).map(|i| (i - 1, 1)).collect(),
             ends: SourceEnds { first: true, last: false },
             audio: Audio::Copy,
             subs: Subs::Auto,
@@ -185,30 +207,24 @@ mod tests {
             allow_protocol: vec!["x\n~".into()],
         };
         let input = "in\n ~.mkv".into();
-        ShardRecord {
-            index: 1,
-            count: 2,
-            kind: Kind::Video,
-            input,
-            wanted: 5,
-            written: 4,
-            video: Some(video),
-        }
+        let shard =
+            ShardRecord { index: 1, count: 2, kind: Kind::Video, input, wanted: 5, video: Some(video) };
+        let packets = (0..PACKETS as i64 + 1).map(|i| (i - 1, 1, (i % 5) as i32)).collect();
+        let hdr = Hdr { display: Some([7; 22]), light: None };
+        JoinRecord { shard: Some(shard), packets, hdr }
     }
 
     #[test]
     fn records_of_shards_are_read() {
-        let lines = shard_lines(7, &video());
-        assert_eq!(lines.lines().count(), 3);
+        let lines = join_lines((3, 7), &video());
+        assert_eq!(lines.lines().count(), 4);
         // the same shard rendered again
         let read = Manifest::parse(lines.repeat(2).as_bytes());
-        assert_eq!((read.torn, &read.shards[&7]), (0, &video()));
-        let mut lengths = 0;
-        for (at, _) in lines.match_indices('\n') {
-            lengths +=
-                Manifest::parse(&lines.as_bytes()[..at]).shards[&7].video.as_ref().unwrap().times.len();
-        }
-        assert_eq!(lengths, TIMES + TIMES + 1);
+        assert_eq!((read.torn, &read.joins[&(3, 7)]), (0, &video()));
+        let read = |lines: &str| Manifest::parse(lines.as_bytes()).joins[&(3, 7)].packets.len();
+        let ends: Vec<usize> = lines.match_indices('\n').map(|(at, _)| at + 1).collect();
+        assert_eq!([2, 3].map(|line| read(&lines[..ends[line]])), [PACKETS, PACKETS + 1]);
+        assert_eq!(read(&(lines[..ends[1]].to_owned() + &lines[ends[2]..])), 0, "a line is missing");
         for change in [
             |n: &mut ShardRecord| n.index = 3,
             |n: &mut ShardRecord| n.index = 0,
@@ -216,13 +232,13 @@ mod tests {
             |n: &mut ShardRecord| n.video.as_mut().unwrap().tick.0 = 0,
         ] {
             let mut other = video();
-            change(&mut other);
-            assert!(Manifest::parse(shard_lines(7, &other).as_bytes()).shards.is_empty());
+            change(other.shard.as_mut().unwrap());
+            assert_eq!(Manifest::parse(join_lines((3, 7), &other).as_bytes()).joins[&(3, 7)].shard, None);
         }
     }
 
     fn entry(number: i64) -> Entry {
-        Entry { number, key: 7 << 100, source_hash: 3, size: 10, time: -5, hash: u64::MAX }
+        Entry { number, frames: 1, key: 7 << 100, source_hash: 3, size: 10, time: -5, hash: u64::MAX }
     }
 
     fn sample() -> String {

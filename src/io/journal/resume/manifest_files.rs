@@ -4,11 +4,12 @@
 //! locked; the system releases the lock when the program ends. So no two programs on any machines append to the same
 //! file, which network file systems do not support well. Readers read all manifests.
 
-use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, job_lines, line, shard_lines};
+use super::manifest::{Entry, HEAD, MAX_BYTES, Manifest, job_lines, join_lines, line};
 use super::source_ids::{SourceIds, changed};
-use super::{JobSettings, Wanted, xxh64};
+use super::{JobSettings, Wanted, checksum, xxh64};
 use crate::disk::{folder_of, lines};
-use crate::journal::shard::{Shard, ShardRecord};
+use crate::journal::JoinRecord;
+use crate::journal::shard::Shard;
 use grainfield_filters::host::lock;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -150,15 +151,16 @@ impl ManifestFiles {
     }
 
     /// The entry of a finished file, which has no final name yet and will not be changed any more. The number is that
-    /// of its frame.
+    /// of its frame or segment.
     ///
     /// # Errors
     /// If the system does not tell the file's size.
-    pub fn entry(&self, number: i64, file: &File, hash: u64) -> io::Result<Entry> {
+    pub fn entry(&self, number: i64, frames: u64, file: &File, hash: u64) -> io::Result<Entry> {
         let meta = file.metadata()?;
         let source_hash = self.source_ids.get(number);
         Ok(Entry {
             number,
+            frames,
             key: self.settings.key(),
             source_hash,
             size: meta.len(),
@@ -167,15 +169,31 @@ impl ManifestFiles {
         })
     }
 
-    /// Records a file that is about to get its name, and for a shard the data for joining it.
+    /// Records a file that is about to get its name, and the data for joining it.
     ///
     /// # Errors
     /// As [`acquire`](ManifestFiles::acquire).
-    pub fn record(&self, entry: &Entry, shard: Option<&ShardRecord>) -> io::Result<()> {
+    pub fn record(&self, entry: &Entry, join: Option<&JoinRecord>) -> io::Result<()> {
         let mut own = lock(&self.own);
         let own = self.opened(&mut own)?;
-        let text = shard.map_or(String::new(), |shard| shard_lines(entry.hash, shard)) + &entry.line();
+        let text = join.map_or(String::new(), |join| join_lines(entry.id(), join)) + &entry.line();
         own.write_all(text.as_bytes())
+    }
+
+    /// Records a complete file, which is read from a temporary path, and syncs the record to the disk.
+    ///
+    /// # Errors
+    /// If the file cannot be read or the manifest cannot be written.
+    pub fn record_synced(
+        &self,
+        number: i64,
+        file: &File,
+        path: &Path,
+        frames: u64,
+        join: Option<&JoinRecord>,
+    ) -> io::Result<()> {
+        self.record(&self.entry(number, frames, file, checksum(path)?)?, join)?;
+        self.sync()
     }
 
     fn opened<'a>(&self, own: &'a mut Option<File>) -> io::Result<&'a mut File> {
@@ -259,7 +277,7 @@ mod tests {
     fn write(manifest_files: &ManifestFiles, folder: &Path, number: i64) -> Entry {
         let path = folder.join(format!("out.{number:04}.png"));
         std::fs::write(&path, b"abc").unwrap();
-        let entry = manifest_files.entry(number, &File::open(path).unwrap(), xxh64(b"abc")).unwrap();
+        let entry = manifest_files.entry(number, 1, &File::open(path).unwrap(), xxh64(b"abc")).unwrap();
         manifest_files.record(&entry, None).unwrap();
         entry
     }
@@ -306,7 +324,7 @@ mod tests {
     #[test]
     fn other_versions_are_refused() {
         for text in
-            [&line("grainfield manifest 1"), "{\"grainfield_shard\":1,\"index\":1}", "grainfield manifest 12"]
+            [&line("grainfield manifest 2"), "{\"grainfield_shard\":1,\"index\":1}", "grainfield manifest 12"]
         {
             let folder = tempfile::tempdir().unwrap();
             let manifest_files = manifest_files(folder.path(), "1");

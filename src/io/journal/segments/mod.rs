@@ -3,16 +3,17 @@
 //!
 //! The grid is fixed from frame 0 of the source: segment `k` contains the requested frames from `k * frames` up to
 //! `(k + 1) * frames`, by the source's frame numbers. A new encoder encodes each segment into a separate
-//! [file](mod@file) in the folder `OUTPUT.segments`; its number of threads depends on the picture, not on the
-//! machine. A manifest records segments like frames of a sequence. When all are complete, their packets are muxed
-//! into one container without encoding again, together with the sound and other copied streams; then the folder is
-//! removed.
+//! NUT file in the folder `OUTPUT.segments`; its number of threads depends on the picture, not on the machine. A
+//! manifest records segments like frames of a sequence, with what NUT cannot store: the durations and flags of
+//! packets, and HDR metadata. When all are complete, their packets are muxed into one container without encoding
+//! again, together with the sound and other copied streams; then the folder is removed.
 
-pub mod file;
 pub mod timeline;
 
-use crate::journal::FrameList;
-use crate::journal::resume::{self, ManifestFiles, ManifestNames, Resume, ResumeError};
+use crate::journal::resume::{
+    self, Entry, Manifest, ManifestFiles, ManifestNames, Resume, ResumeError, changed,
+};
+use crate::journal::{FrameList, JoinRecord};
 use grainfield_filters::frame::Ranges;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -93,7 +94,7 @@ impl SegmentGrid {
 
     /// The path of a segment.
     pub fn path(&self, cell: i64) -> PathBuf {
-        self.folder.join(format!("{cell:08}.segment"))
+        self.folder.join(format!("{cell:08}.nut"))
     }
 
     /// The existing segments, in order.
@@ -108,7 +109,7 @@ impl SegmentGrid {
         };
         for entry in entries {
             let name = entry?.file_name();
-            let cell = name.to_str().and_then(|n| n.strip_suffix(".segment")).and_then(|n| n.parse().ok());
+            let cell = name.to_str().and_then(|n| n.strip_suffix(".nut")).and_then(|n| n.parse().ok());
             cells.extend(cell.filter(|c| self.path(*c).file_name() == Some(&name)));
         }
         cells.sort_unstable();
@@ -126,16 +127,17 @@ impl SegmentGrid {
         if self.resume == Resume::No {
             return Ok(Vec::new());
         }
-        let there =
-            self.existing().map_err(|cause| ResumeError::Read { path: self.folder.clone(), cause })?;
+        let read = |cause| ResumeError::Read { path: self.folder.clone(), cause };
+        let there = self.existing().map_err(read)?;
         let path = |cell| self.path(cell);
         let mut cells =
             resume::complete_files(&self.manifest_files, there.into_iter(), path, self.resume, replace)?;
         if self.exact {
             // a segment that lacks a frame because of an error is rendered again
+            let manifest = self.manifest_files.read().map_err(read)?;
             let full = |cell: &i64| {
                 let requested = self.requested_in(*cell).iter().count() as u64;
-                file::End::open(&self.path(*cell)).is_ok_and(|end| end.pictures == requested)
+                self.entry(&manifest, *cell).is_ok_and(|entry| entry.frames == requested)
             };
             cells.retain(full);
         }
@@ -152,13 +154,27 @@ impl SegmentGrid {
         Ok(cells.into_iter().flat_map(|cell| self.requested_in(cell).iter().collect::<Vec<_>>()).collect())
     }
 
-    /// The recorded checksum of each segment.
+    /// The manifest's entry of a segment.
+    fn entry(&self, manifest: &Manifest, cell: i64) -> io::Result<Entry> {
+        let path = self.path(cell);
+        let meta = path.metadata()?;
+        manifest.find(cell, meta.len(), changed(&meta)).copied().ok_or_else(|| {
+            let problem = format!("{} changed after it was written; delete it and resume", path.display());
+            io::Error::new(ErrorKind::InvalidData, problem)
+        })
+    }
+
+    /// The existing segments in order, with their entries and the data for joining them.
     ///
     /// # Errors
-    /// The manifest cannot be read.
-    pub fn checksums(&self) -> io::Result<impl Fn(i64) -> Option<u64>> {
-        let manifest = self.manifest_files.read()?;
-        Ok(move |cell| manifest.entries.get(&cell)?.last().map(|entry| entry.hash))
+    /// The folder or the manifest cannot be read, or a segment has been changed.
+    pub fn recorded(&self) -> io::Result<Vec<(PathBuf, Entry, JoinRecord)>> {
+        let mut manifest = self.manifest_files.read()?;
+        let recorded = |cell| {
+            let entry = self.entry(&manifest, cell)?;
+            Ok((self.path(cell), entry, manifest.joins.remove(&entry.id()).unwrap_or_default()))
+        };
+        self.existing()?.into_iter().map(recorded).collect()
     }
 
     /// Locks the folder until the [`ManifestFiles`] are dropped, and removes unfinished files from it.
@@ -229,9 +245,7 @@ fn is_ours(entry: &std::fs::DirEntry, names: &ManifestNames) -> bool {
     let number = |cell: &str| cell.parse::<i64>().is_ok_and(|n| format!("{n:08}") == cell);
     match entry.metadata() {
         Ok(meta) if meta.is_file() => {
-            name.strip_suffix(".segment").is_some_and(number)
-                || is_partial(name)
-                || entry.path() == names.path(0)
+            name.strip_suffix(".nut").is_some_and(number) || is_partial(name) || entry.path() == names.path(0)
         }
         // already removed
         Err(e) => e.kind() == ErrorKind::NotFound,

@@ -1,5 +1,7 @@
 //! Times of packets that come from several encoders in sequence.
 
+use crate::journal::PacketRecord;
+
 /// Times of a packet, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Time {
@@ -9,15 +11,17 @@ pub struct Time {
     pub dts: i64,
     /// Duration.
     pub duration: i64,
+    /// libav's flags.
+    pub flags: i32,
 }
 
-/// Computes the times of packets in decoding order from their presentation times and durations.
+/// Computes the times of packets in decoding order from their records.
 ///
 /// Each encoder has chosen decoding times for its own packets, which may decrease from one segment to the next, so
 /// they are computed again. With `d` the largest number of places by which a packet precedes packets that are shown
 /// earlier, the decoding time of packet `i` is the presentation time of the picture of rank `i - d`. x264 does the
 /// same with a whole stream. Equal presentation times are separated by a tick.
-pub fn timeline(shown: &[(i64, i64)]) -> Vec<Time> {
+pub fn timeline(shown: &[PacketRecord]) -> Vec<Time> {
     let mut order: Vec<usize> = (0..shown.len()).collect();
     order.sort_by_key(|&i| shown[i].0);
     let mut rank = vec![0; shown.len()];
@@ -35,6 +39,7 @@ pub fn timeline(shown: &[(i64, i64)]) -> Vec<Time> {
             None => sorted[i].saturating_sub(sorted[delay]).saturating_add(sorted[0]),
         },
         duration: shown[i].1,
+        flags: shown[i].2,
     };
     rank.iter().enumerate().map(time).collect()
 }
@@ -44,7 +49,8 @@ mod tests {
     use super::*;
 
     fn check(shown: &[(i64, i64)]) -> Vec<i64> {
-        let all = timeline(shown);
+        let shown: Vec<PacketRecord> = shown.iter().map(|t| (t.0, t.1, 0)).collect();
+        let all = timeline(&shown);
         assert!(all.is_sorted_by(|a, b| a.dts < b.dts), "{all:?}");
         assert!(all.iter().all(|t| t.dts <= t.pts), "{all:?}");
         all.iter().map(|t| t.dts).collect()
@@ -69,7 +75,7 @@ mod tests {
 
     #[test]
     fn equal_times_are_set_apart() {
-        let all = timeline(&[(5, 1), (5, 1), (6, 1)]);
+        let all = timeline(&[(5, 1, 0), (5, 1, 0), (6, 1, 0)]);
         assert_eq!(all.iter().map(|t| t.pts).collect::<Vec<_>>(), [5, 6, 7]);
     }
 }

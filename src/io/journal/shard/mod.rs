@@ -43,8 +43,6 @@ pub struct ShardRecord {
     pub input: String,
     /// The number of frames that this shard should have.
     pub wanted: u64,
-    /// The number of frames that it has.
-    pub written: u64,
     /// Data for video.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub video: Option<Video>,
@@ -55,10 +53,6 @@ pub struct ShardRecord {
 pub struct Video {
     /// Seconds per tick, numerator and denominator.
     pub tick: (i32, i32),
-    /// Presentation time and duration of each picture in ticks, in the order of the packets. Stored on separate
-    /// lines.
-    #[serde(skip)]
-    pub times: Vec<(i64, i64)>,
     /// The ends of the source that all shards together render.
     pub ends: SourceEnds,
     /// How sound is written.
@@ -119,7 +113,7 @@ pub enum ShardError {
     Unset {
         /// The variable.
         variable: &'static str,
-        /// What would be right.
+        /// The advice.
         advice: &'static str,
     },
     /// A variable is not a number, or is out of range.

@@ -19,7 +19,7 @@ use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 use sys::{AVMediaType, AVPacketSideDataType, AVRational};
 
-/// What happens to the packets of a stream.
+/// The treatment of the packets of a stream.
 enum Conversion {
     Copy,
     Audio(Box<AudioTranscoder>),
@@ -51,7 +51,7 @@ fn is_later(a: i64, a_base: AVRational, b: i64, b_base: AVRational) -> bool {
 /// Copies streams from a second reading of the input.
 pub(crate) struct StreamCopier {
     pub(crate) input: Input,
-    /// By index in the input; `None` for streams that are not copied.
+    /// Indexed as in the input; `None` for streams that are not copied.
     routes: Vec<Option<Route>>,
     /// Packets that have been read but not written.
     read_ahead: VecDeque<Packet>,

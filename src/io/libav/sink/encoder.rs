@@ -3,6 +3,7 @@
 //! Its number of threads depends on the size of the picture, not on the machine, because the output of some encoders
 //! (x264) depends on it: see [`threads`].
 
+use super::av_fault;
 use super::choice::{Choice, INTERLACED_BY_FLAG, PROGRESSIVE_ONLY};
 use crate::encoding::Encoding;
 use crate::libav::color::Tag;
@@ -13,6 +14,7 @@ use crate::libav::hdr::Hdr;
 use crate::libav::raw::{Fields, open, rational, received};
 use crate::libav::side_data::FrameSideData;
 use crate::libav::versions;
+use crate::media::SinkError;
 use ffmpeg_next::{Packet, codec, encoder, frame};
 use ffmpeg_sys_next as sys;
 use grainfield_filters::film_grain::{Segment, Table};
@@ -23,6 +25,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::mem;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::NamedTempFile;
 
@@ -32,7 +35,7 @@ pub(crate) fn threads(format: &Format) -> u32 {
     (u64::from(format.width) * u64::from(format.height)).div_ceil(130_000).clamp(1, 12) as u32
 }
 
-/// What an encoder has done so far.
+/// The work of the encoders of an output.
 #[derive(Default)]
 pub(super) struct EncoderProgress {
     /// Pictures that it holds.
@@ -70,8 +73,9 @@ pub(crate) struct Encoder {
     picture: frame::Video,
     /// Durations of the pictures that it holds, by their times.
     durations: BTreeMap<i64, i64>,
-    /// Whether a picture has been sent.
-    fed: bool,
+    /// The time of the last picture that was sent.
+    last: Option<i64>,
+    progress: Arc<EncoderProgress>,
     /// The file from which libaom reads the film grain.
     _film_grain: Option<NamedTempFile>,
 }
@@ -83,6 +87,7 @@ impl Encoder {
         time_base: sys::AVRational,
         encoding: &Encoding,
         hdr: &Hdr,
+        progress: &Arc<EncoderProgress>,
     ) -> Result<Encoder, OpenError> {
         let mut codec = codec::Context::new_with_codec(choice.codec);
         let format = &choice.format;
@@ -132,7 +137,8 @@ impl Encoder {
             choice: choice.clone(),
             picture: frame::Video::empty(),
             durations: BTreeMap::new(),
-            fed: false,
+            last: None,
+            progress: Arc::clone(progress),
             _film_grain: film_grain,
         })
     }
@@ -146,8 +152,13 @@ impl Encoder {
         codec::Parameters::from(&self.codec)
     }
 
+    /// The time of the next picture: encoders require increasing times.
+    pub(super) fn next_time(&self, pts: i64) -> i64 {
+        self.last.map_or(pts, |last| pts.max(last + 1))
+    }
+
     /// Sends a picture; the encoder copies it if it keeps it. `carried` are its other properties.
-    pub(crate) fn send(
+    pub(super) fn send(
         &mut self,
         frame: &Frame,
         pts: i64,
@@ -171,8 +182,11 @@ impl Encoder {
         picture.pts = pts;
         versions::set_duration(picture, duration);
         self.durations.insert(pts, duration);
-        self.codec.send_frame(&self.picture)?;
-        self.fed = true;
+        self.progress.step(1, 0);
+        let sent = self.codec.send_frame(&self.picture);
+        self.progress.step(0, 0);
+        sent?;
+        self.last = Some(pts);
         Ok(())
     }
 
@@ -207,11 +221,27 @@ impl Encoder {
 
     /// Ends the input.
     pub(crate) fn end(&mut self) -> Result<(), AvError> {
-        Ok(self.codec.send_eof()?)
+        let ended = self.codec.send_eof();
+        self.progress.step(0, 0);
+        Ok(ended?)
+    }
+
+    /// Writes all packets that are ready to the output `name`, with times in ticks of the base.
+    pub(super) fn drain(
+        &mut self,
+        name: &str,
+        mut write: impl FnMut(&mut Packet, sys::AVRational) -> Result<(), SinkError>,
+    ) -> Result<(), SinkError> {
+        let mut packet = Packet::empty();
+        while self.receive(&mut packet).map_err(|e| av_fault(name, "the encoder failed", e))? {
+            self.progress.step(0, 1);
+            write(&mut packet, self.time_base())?;
+        }
+        Ok(())
     }
 
     /// The next packet, with the duration of its picture; `false` if there is none yet, or none any more.
-    pub(crate) fn receive(&mut self, packet: &mut Packet) -> Result<bool, AvError> {
+    fn receive(&mut self, packet: &mut Packet) -> Result<bool, AvError> {
         let found = received(self.codec.receive_packet(packet))?;
         if found && let Some(duration) = self.durations.remove(&packet.av().pts) {
             packet.set_duration(duration);
@@ -227,7 +257,7 @@ impl Drop for Encoder {
         if self.choice.name() != "libsvtav1" {
             return;
         }
-        if !self.fed {
+        if self.last.is_none() {
             mem::forget(mem::replace(&mut self.codec, encoder::new()));
         } else {
             // sending the end twice is harmless

@@ -2,9 +2,10 @@
 //! lack. Nothing is encoded again.
 
 use super::fault;
-use super::shard_reader::ShardReader;
+use super::part_reader::PartReader;
 use super::video_file::{VideoFile, VideoFileParams};
 use crate::encoding::Encoding;
+use crate::journal::PacketRecord;
 use crate::journal::segments::timeline::timeline;
 use crate::journal::shard::Video;
 use crate::libav::container::Container;
@@ -21,7 +22,7 @@ use ffmpeg_next::Packet;
 use ffmpeg_sys_next as sys;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use sys::AVPacketSideDataType::{
     self, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
     AV_PKT_DATA_SPHERICAL, AV_PKT_DATA_STEREO3D,
@@ -33,12 +34,14 @@ use sys::AVRational;
 pub struct Shard {
     /// The file.
     pub path: PathBuf,
-    /// The times of its packets, and properties of the whole video.
+    /// Its packets.
+    pub packets: Vec<PacketRecord>,
+    /// Properties of the whole video.
     pub video: Video,
 }
 
-/// Joins shards in order. `carried` is that of the source, from which other streams are copied. Returns the number of
-/// packets, and warnings about losses in the container.
+/// Joins shards in order. `carried` is that of the source, from which other streams are copied. Returns warnings about
+/// losses in the container.
 ///
 /// # Errors
 /// A shard cannot be read or does not continue the one before, or the output cannot be written.
@@ -47,12 +50,12 @@ pub fn join(
     overwrite: bool,
     shards: &[Shard],
     carried: &Carried,
-) -> Result<(u64, Vec<String>), SinkError> {
+) -> Result<Vec<String>, SinkError> {
     let _log = crate::libav::log::Log::new().enter();
     let container = Container::for_output(output)
         .ok_or_else(|| fault(output, "no video container has this extension".into()))?;
     // a shard without pictures has no header either
-    let filled: Vec<&Shard> = shards.iter().filter(|s| !s.video.times.is_empty()).collect();
+    let filled: Vec<&Shard> = shards.iter().filter(|s| !s.packets.is_empty()).collect();
     let Some(first) = filled.first() else {
         return Err(fault(output, "none of the shards has a frame".into()));
     };
@@ -65,7 +68,7 @@ pub fn join(
         ..Encoding::default()
     };
     let ends = first.video.ends;
-    let head = ShardReader::open(&first.path)?;
+    let head = PartReader::open(&first.path, true)?;
     let params = VideoFileParams {
         output,
         overwrite,
@@ -82,38 +85,51 @@ pub fn join(
     let (mut video_file, losses) = VideoFile::create(&params, params.input()?, |muxer, from| {
         add_picture(muxer, from, head.stream(), container, base)
     })?;
-    let times: Vec<(i64, i64)> = filled.iter().flat_map(|s| s.video.times.iter().copied()).collect();
-    let line = timeline(&times);
-    video_file.begin(line.iter().map(|t| t.pts).min().unwrap_or(0))?;
-    let end = line.iter().map(|t| t.pts.saturating_add(t.duration)).max().unwrap_or(0);
-    let mut packet = Packet::empty();
-    let mut next = line.iter();
-    for shard in &filled {
-        let mut reader = ShardReader::open(&shard.path)?;
-        if extra(parameters(reader.stream())) != extra(parameters(head.stream())) {
-            let problem = format!("its encoder settings differ from those of {}", first.path.display());
-            return Err(fault(&shard.path, problem));
-        }
-        let mut count = 0;
-        while reader.next(&mut packet)? {
-            count += 1;
-            let Some(time) = next.next().filter(|_| count <= shard.video.times.len()) else {
-                return Err(other_count(shard));
-            };
-            video_file.write_packet_at(&mut packet, time, base)?;
-        }
-        if count != shard.video.times.len() {
-            return Err(other_count(shard));
-        }
-    }
-    video_file.finish_copies((!ends.last).then_some(end))?;
+    let parts: Vec<Part<'_>> = filled.iter().map(|s| (s.path.as_path(), &*s.packets)).collect();
+    let header = extra(parameters(head.stream()));
+    video_file.write_parts(&parts, header, |part| PartReader::open(parts[part].0, true))?;
     video_file.finish(Ok(()))?;
-    Ok((times.len() as u64, losses))
+    Ok(losses)
 }
 
-fn other_count(shard: &Shard) -> SinkError {
-    let problem = format!("it does not have the expected {} packets", shard.video.times.len());
-    fault(&shard.path, problem)
+/// The path and the packets of a file that is joined.
+pub(super) type Part<'a> = (&'a Path, &'a [PacketRecord]);
+
+impl VideoFile {
+    /// Writes the header, the packets of all parts, and the copied streams. All parts have the same codec header. `open`
+    /// opens the part with an index.
+    pub(super) fn write_parts(
+        &mut self,
+        parts: &[Part<'_>],
+        header: &[u8],
+        open: impl Fn(usize) -> Result<PartReader, SinkError>,
+    ) -> Result<(), SinkError> {
+        let packets: Vec<PacketRecord> = parts.iter().flat_map(|part| part.1).copied().collect();
+        let line = timeline(&packets);
+        self.begin(line.iter().map(|t| t.pts).min().unwrap_or(0))?;
+        let mut next = line.iter();
+        let mut packet = Packet::empty();
+        for (part, (path, packets)) in parts.iter().enumerate() {
+            let mut reader = open(part)?;
+            if extra(parameters(reader.stream())) != header {
+                let problem =
+                    "its encoder's header differs from that of the first part: delete it and render it again";
+                return Err(fault(path, problem.into()));
+            }
+            let mut count = 0;
+            while reader.next(&mut packet)? {
+                count += 1;
+                let Some(time) = next.next().filter(|_| count <= packets.len()) else { break };
+                self.write_packet_at(&mut packet, time)?;
+            }
+            if count != packets.len() {
+                let problem = format!("it does not have the expected {} packets", packets.len());
+                return Err(fault(path, problem));
+            }
+        }
+        let end = line.iter().map(|t| t.pts.saturating_add(t.duration)).max().unwrap_or(0);
+        self.finish_copies((!self.ends.last).then_some(end))
+    }
 }
 
 /// Makes the picture's stream as in a shard.

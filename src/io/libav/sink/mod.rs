@@ -14,10 +14,9 @@ mod clock;
 mod encoder;
 pub mod join;
 mod losses;
-mod packet;
+mod part_reader;
 mod segmented;
 mod setup;
-mod shard_reader;
 mod video;
 mod video_file;
 

@@ -1,26 +1,26 @@
 //! A video file that is rendered in segments: see [`crate::journal::segments`].
 
 use super::encoder::{Encoder, EncoderProgress};
-use super::fault;
-use super::packet::{from_stored, kind, stored_side_data, to_stored};
+use super::join::Part;
+use super::part_reader::PartReader;
 use super::setup::{Setup, prepare};
 use super::video_file::VideoFile;
+use super::{av_fault, fault};
 use crate::disk::{DiskError, Partial, PartialOutput};
-use crate::journal::CommitHook;
-use crate::journal::segments::file::{End, Reader, SegmentError, Stream, Writer};
-use crate::journal::segments::timeline::timeline;
 use crate::journal::segments::{self, SegmentGrid};
-use crate::libav::raw::{Fields, extra, parameters_mut, set_extra};
+use crate::journal::{CommitHook, JoinRecord, PacketRecord};
+use crate::libav::container::Container;
+use crate::libav::error::AvError;
+use crate::libav::mux::Muxer;
+use crate::libav::raw::{Fields, extra, parameters, parameters_mut, set_extra, set_parameters};
 use crate::libav::side_data::FrameSideData;
 use crate::libav::versions::set_stream_side_data;
 use crate::media::{Encode, FrameStamp, Plain, Plan, Rescue, Sink, SinkError};
-use ffmpeg_next::Packet;
-use ffmpeg_sys_next::AVRational;
 use grainfield_filters::frame::Frame;
 use grainfield_filters::host::lock;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -32,7 +32,6 @@ pub(super) struct Segmented {
     /// An unused encoder, for the first segment.
     spare: Option<Encoder>,
     current: Option<Segment>,
-    packet: Packet,
     commit_hook: Option<CommitHook>,
     shared: Arc<Shared>,
 }
@@ -44,10 +43,8 @@ struct Shared {
     /// Number of pictures in segments that existed before, and in those that have been written; `None` after the end.
     before: u64,
     written: Mutex<Option<u64>>,
-    progress: EncoderProgress,
+    progress: Arc<EncoderProgress>,
 }
-
-impl Shared {}
 
 impl Rescue for Shared {
     /// Complete segments are kept for resuming.
@@ -72,8 +69,9 @@ struct Segment {
     cell: i64,
     encoder: Encoder,
     partial: Partial,
-    writer: Writer<BufWriter<File>>,
-    last: Option<i64>,
+    muxer: Muxer,
+    join: JoinRecord,
+    frames: u64,
 }
 
 impl Segmented {
@@ -88,10 +86,7 @@ impl Segmented {
             return Err(SinkError::from(DiskError::Exists(output.into())));
         }
         grid.acquire(plan.overwrite).map_err(io)?;
-        let mut before = 0;
-        for cell in grid.existing().map_err(io)? {
-            before += End::open(&grid.path(cell)).map_err(|e| broken(grid, cell, e))?.pictures;
-        }
+        let before = grid.recorded().map_err(io)?.iter().map(|(_, entry, _)| entry.frames).sum();
         let prepared = prepare(output, plan, Some(&grid.folder));
         let (mut setup, encoder, video_file) = prepared.inspect_err(|_| {
             if before == 0 {
@@ -99,20 +94,16 @@ impl Segmented {
             }
         })?;
         setup.notes.push(format!("segments of {} frames in {}", grid.frames, grid.folder.display()));
+        let progress = Arc::clone(&setup.progress);
+        let shared = Shared { folder: grid.folder.clone(), before, written: Mutex::new(Some(0)), progress };
         Ok(Segmented {
             grid: Arc::clone(grid),
             setup,
             video_file,
             spare: Some(encoder),
             current: None,
-            packet: Packet::empty(),
             commit_hook: plan.journal.commit_hook.clone(),
-            shared: Arc::new(Shared {
-                folder: grid.folder.clone(),
-                before,
-                written: Mutex::new(Some(0)),
-                progress: EncoderProgress::default(),
-            }),
+            shared: Arc::new(shared),
         })
     }
 
@@ -127,123 +118,92 @@ impl Segmented {
             Some(encoder) => encoder,
             None => self.setup.encoder(&hdr)?,
         };
-        let base = encoder.time_base();
-        let extra = extra(encoder.parameters().av()).to_vec();
-        let stream = Stream { tick: (base.num, base.den), extra, side: stored_side_data(hdr.side_data()) };
         let partial = Partial::unnamed(&self.grid.path(cell), &self.grid.folder).map_err(|e| self.io(e))?;
-        let file = BufWriter::with_capacity(1 << 18, partial.file().try_clone().map_err(|e| self.io(e))?);
-        let writer = Writer::new(file, &stream).map_err(|e| self.io(e))?;
-        Ok(Segment { cell, encoder, partial, writer, last: None })
+        let muxer = nut(partial.file().try_clone().map_err(|e| self.io(e))?, &encoder);
+        let muxer = muxer.map_err(|e| self.fault("a segment cannot be started", e))?;
+        let join = JoinRecord { hdr, ..JoinRecord::default() };
+        Ok(Segment { cell, encoder, partial, muxer, join, frames: 0 })
     }
 
-    /// Writes all packets the encoder has ready.
-    fn drain(&mut self, segment: &mut Segment) -> Result<(), SinkError> {
-        let failed = |e| self.video_file.fault("the encoder failed", e);
-        while segment.encoder.receive(&mut self.packet).map_err(failed)? {
-            self.shared.progress.step(0, 1);
-            segment.writer.packet(&to_stored(&self.packet)).map_err(|e| self.io(e))?;
-        }
-        Ok(())
+    fn fault(&self, doing: &str, error: AvError) -> SinkError {
+        av_fault(&self.grid.folder.to_string_lossy(), doing, error)
+    }
+
+    /// Writes all packets that the encoder has ready.
+    fn drain(&self, Segment { encoder, join, muxer, .. }: &mut Segment) -> Result<(), SinkError> {
+        encoder.drain(&self.setup.name, |packet, base| {
+            let av = packet.av();
+            join.packets.push((av.pts, av.duration, av.flags));
+            muxer.write(packet, base, 0).map_err(|e| self.fault("a segment cannot be written", e))
+        })
     }
 
     /// Completes the segment: records it and gives it its name.
     fn complete(&mut self) -> Result<(), SinkError> {
         let Some(mut segment) = self.current.take() else { return Ok(()) };
         segment.encoder.end().map_err(|e| self.video_file.fault("the encoder failed", e))?;
-        self.shared.progress.step(0, 0);
         self.drain(&mut segment)?;
-        let Segment { cell, partial, writer, .. } = segment;
-        let pictures = writer.pictures;
-        let recorded = || -> io::Result<()> {
-            let (file, hash) = writer.finish()?;
-            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.sync_data()?;
-            let manifest_files = &self.grid.manifest_files;
-            manifest_files.record(&manifest_files.entry(cell, &file, hash)?, None)?;
-            manifest_files.sync()
-        };
-        recorded().map_err(|e| self.io(e))?;
+        let Segment { cell, partial, mut muxer, join, frames, .. } = segment;
+        muxer.end().map_err(|e| self.fault("a segment cannot be written", e))?;
+        let (file, manifest_files) = (partial.file(), &self.grid.manifest_files);
+        file.sync_data()
+            .and_then(|()| manifest_files.record_synced(cell, file, &partial.path(), frames, Some(&join)))
+            .map_err(|e| self.io(e))?;
         let mut written = lock(&self.shared.written);
         let count = written.as_mut().ok_or_else(|| self.io(ErrorKind::Interrupted.into()))?;
         partial.persist(true).map_err(|(_, e)| self.io(e))?;
-        *count += pictures;
+        *count += frames;
         File::open(&self.grid.folder).and_then(|folder| folder.sync_all()).map_err(|e| self.io(e))
     }
 
-    /// Puts the packets of all segments into the file.
-    fn join(&mut self, written: u64) -> Result<Vec<(i64, i64)>, SinkError> {
-        let cells = self.grid.existing().map_err(|e| self.io(e))?;
-        let mut times = Vec::new();
-        let mut found = 0;
-        for &cell in &cells {
-            let end = End::open(&self.grid.path(cell)).map_err(|e| broken(&self.grid, cell, e))?;
-            times.extend(end.times);
-            found += end.pictures;
-        }
-        if found != self.shared.before + written {
+    /// Puts the packets of all segments into the file. Returns them.
+    fn join(&mut self, written: u64) -> Result<Vec<PacketRecord>, SinkError> {
+        let recorded = self.grid.recorded().map_err(|e| self.io(e))?;
+        if recorded.iter().map(|(_, entry, _)| entry.frames).sum::<u64>() != self.shared.before + written {
             let problem = "the segments changed while they were joined; does another process write to them?";
             return Err(fault(&self.grid.folder, problem.into()));
         }
-        let line = timeline(&times);
-        let first = line.iter().map(|t| t.pts).min().unwrap_or(0);
-        let end = line.iter().map(|t| t.pts.saturating_add(t.duration)).max().unwrap_or(0);
-        let mut next = line.iter();
-        let mut extra: Option<Stream> = None;
-        let grid = Arc::clone(&self.grid);
-        let checksum = grid.checksums().map_err(|e| self.io(e))?;
-        for &cell in &cells {
-            let broken = |e| broken(&grid, cell, e);
-            let mut reader = Reader::open(&self.grid.path(cell)).map_err(broken)?;
-            let base = AVRational { num: reader.stream.tick.0, den: reader.stream.tick.1 };
-            match &extra {
-                None => {
-                    self.copy_header(&reader.stream)?;
-                    self.video_file.begin(first)?;
-                    extra = Some(reader.stream.clone());
+        // a segment of which the encoder made no packets cannot be opened
+        let filled: Vec<_> = recorded.iter().filter(|(_, _, join)| !join.packets.is_empty()).collect();
+        let open = |part: usize| {
+            let (path, entry, _) = filled[part];
+            match entry.is_intact(path) {
+                Ok(true) => PartReader::open(path, false),
+                Ok(false) => {
+                    Err(fault(path, "its bytes are not those that were written; delete it and resume".into()))
                 }
-                Some(first) if first.extra != reader.stream.extra => {
-                    let problem = "it was encoded by a different encoder version than the first segment; delete \
-                        it and resume";
-                    return Err(fault(self.grid.path(cell), problem.into()));
-                }
-                Some(_) => {}
+                Err(cause) => Err(SinkError::io(path.display().to_string(), cause)),
             }
-            while let Some(packet) = reader.next_packet().map_err(broken)? {
-                let Some(time) = next.next() else { break };
-                let packet = from_stored(&packet);
-                let mut packet = packet.map_err(|e| self.video_file.fault("a packet cannot be made", e))?;
-                self.video_file.write_packet_at(&mut packet, time, base)?;
+        };
+        let mut header = Vec::new();
+        if let Some((_, _, join)) = filled.first() {
+            header = extra(parameters(open(0)?.stream())).to_vec();
+            let to = self.video_file.muxer.get(self.video_file.stream);
+            for (kind, bytes) in join.hdr.side_data() {
+                set_stream_side_data(to, kind, &bytes);
             }
-            if checksum(cell) != Some(reader.checksum()) {
-                return Err(broken(SegmentError::Bad("its bytes are not those that were written")));
-            }
+            let done = set_extra(parameters_mut(to), &header);
+            done.map_err(|e| self.video_file.fault("no stream can be made", e))?;
         }
-        if extra.is_none() {
-            self.video_file.begin(0)?;
-        }
-        self.video_file.finish_copies((!self.setup.to_source_end).then_some(end))?;
-        Ok(times)
-    }
-
-    /// Copies the header of the first segment's stream to the container.
-    fn copy_header(&mut self, stream: &Stream) -> Result<(), SinkError> {
-        let to = self.video_file.muxer.get(self.video_file.stream);
-        for (number, bytes) in &stream.side {
-            if let Some(kind) = kind(*number) {
-                set_stream_side_data(to, kind, bytes);
-            }
-        }
-        let done = set_extra(parameters_mut(to), &stream.extra);
-        done.map_err(|e| self.video_file.fault("no stream can be made", e))
+        let parts: Vec<Part<'_>> =
+            filled.iter().map(|(path, _, join)| (path.as_path(), &*join.packets)).collect();
+        self.video_file.write_parts(&parts, &header, open)?;
+        Ok(filled.iter().flat_map(|(_, _, join)| &join.packets).copied().collect())
     }
 }
 
-fn broken(grid: &SegmentGrid, cell: i64, fault: SegmentError) -> SinkError {
-    let name = grid.path(cell).display().to_string();
-    match fault {
-        SegmentError::Io(cause) => SinkError::io(name, cause),
-        bad => SinkError::bad(name, format!("{bad}; delete it and resume")),
-    }
+/// A muxer for a segment, with its header.
+fn nut(file: File, encoder: &Encoder) -> Result<Muxer, AvError> {
+    let mut muxer = Muxer::nut(file)?;
+    let stream = muxer.stream()?;
+    set_parameters(stream, encoder.parameters().av())?;
+    stream.time_base = encoder.time_base();
+    let par = parameters_mut(stream);
+    // NUT has no stream without a tag
+    let known = Container::for_output("x.nut".as_ref()).is_some_and(|nut| nut.supports(par.codec_id));
+    par.codec_tag = if known { 0 } else { u32::from_le_bytes(*b"GRFD") };
+    muxer.begin()?;
+    Ok(muxer)
 }
 
 impl Sink for Segmented {
@@ -267,14 +227,10 @@ impl Sink for Segmented {
             None => self.start(cell, carried)?,
         };
         let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
-        // encoders require increasing times
-        let pts = segment.last.map_or(pts, |last| pts.max(last + 1));
-        segment.last = Some(pts);
-        self.shared.progress.step(1, 0);
+        let pts = segment.encoder.next_time(pts);
         let sent = segment.encoder.send(frame, pts, duration, carried);
-        self.shared.progress.step(0, 0);
         sent.map_err(|e| self.video_file.fault("the encoder refused the picture", e))?;
-        segment.writer.pictures += 1;
+        segment.frames += 1;
         self.drain(&mut segment)?;
         self.current = Some(segment);
         Ok(())
@@ -297,14 +253,12 @@ impl Sink for Segmented {
         all.complete()?;
         let written = lock(&all.shared.written).ok_or_else(|| all.io(ErrorKind::Interrupted.into()))?;
         let joined = all.join(written);
-        if let (Ok(times), Some(mut hook)) = (&joined, all.commit_hook.take()) {
-            if let Some(record) = &mut hook.shard {
-                record.written = all.shared.before + written;
-                if let Some(video) = &mut record.video {
-                    video.tick = (all.setup.base.num, all.setup.base.den);
-                    video.times.clone_from(times);
-                }
+        if let (Ok(packets), Some(mut hook)) = (&joined, all.commit_hook.take()) {
+            if let Some(video) = hook.join.shard.as_mut().and_then(|shard| shard.video.as_mut()) {
+                video.tick = (all.setup.base.num, all.setup.base.den);
+                hook.join.packets.clone_from(packets);
             }
+            let hook = CommitHook { frames: Some(all.shared.before + written), ..hook };
             all.video_file.out.before_commit(hook.boxed());
         }
         let Segmented { video_file, grid, .. } = *all;
@@ -329,9 +283,9 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let folder = parent.path().join("a.mkv.segments");
         std::fs::create_dir(&folder).unwrap();
-        let segment = folder.join("00000000.segment");
+        let segment = folder.join("00000000.nut");
         std::fs::write(&segment, "rendered for hours").unwrap();
-        let (written, progress) = (Mutex::new(Some(written)), EncoderProgress::default());
+        let (written, progress) = (Mutex::new(Some(written)), Arc::default());
         let shared = Shared { folder: folder.clone(), before: 0, written, progress };
         let ends = [shared.end().unwrap(), shared.end().unwrap()];
         (segment.exists(), ends, folder)

@@ -1,9 +1,9 @@
-//! What a video file with one encoder, and one that is made of segments, have in common.
+//! The common part of a video file with one encoder and of one that is made of segments.
 
 use super::choice::Choice;
 use super::choose::choose;
 use super::clock::Clock;
-use super::encoder::{Encoder, OpenError, threads};
+use super::encoder::{Encoder, EncoderProgress, OpenError, threads};
 use super::losses::lost_picture;
 use super::video_file::{VideoFile, VideoFileParams};
 use super::{av_fault, encoding_error, fault};
@@ -24,6 +24,7 @@ use grainfield_filters::frame::Transfer;
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Arc;
 use sys::AVPacketSideDataType::{
     self, AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_SPHERICAL, AV_PKT_DATA_STEREO3D,
 };
@@ -43,8 +44,8 @@ pub(super) struct Setup {
     pub(super) base: AVRational,
     /// The HDR10 metadata of the container.
     pub(super) hdr: Hdr,
-    /// Whether the last picture is the source's last.
-    pub(super) to_source_end: bool,
+    /// The work of all encoders.
+    pub(super) progress: Arc<EncoderProgress>,
     pub(super) warnings: Vec<String>,
     pub(super) notes: Vec<String>,
 }
@@ -99,10 +100,10 @@ pub(super) fn prepare(
     let name = output.to_string_lossy().into_owned();
     let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name())];
     let encoding = plan.encoding.clone();
-    let (to_source_end, warnings) = (plan.ends.last, Vec::new());
+    let (warnings, progress) = (Vec::new(), Arc::default());
     let log = Log::here();
     let mut setup =
-        Setup { log, name, container, choice, encoding, clock, base, hdr, to_source_end, warnings, notes };
+        Setup { log, name, container, choice, encoding, clock, base, hdr, progress, warnings, notes };
     let encoder = setup.encoder(&hdr)?;
     let (video_file, more) =
         VideoFile::create(&params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;
@@ -156,7 +157,7 @@ impl Setup {
     /// Opens the encoder.
     pub(super) fn encoder(&self, hdr: &Hdr) -> Result<Encoder, SinkError> {
         let (name, choice) = (&self.name, &self.choice);
-        let encoder = Encoder::open(self.container, choice, self.base, &self.encoding, hdr);
+        let encoder = Encoder::open(self.container, choice, self.base, &self.encoding, hdr, &self.progress);
         encoder.map_err(|error| match error {
             OpenError::FilmGrain(error) => {
                 fault(name, format!("no temporary file for the film grain table: {error}"))

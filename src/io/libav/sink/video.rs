@@ -9,7 +9,6 @@ use crate::libav::error::AvError;
 use crate::libav::log::Log;
 use crate::libav::side_data::FrameSideData;
 use crate::media::{Encode, FrameStamp, Plain, Plan, Rescue, Sink, SinkError};
-use ffmpeg_next::Packet;
 use grainfield_filters::frame::Frame;
 use grainfield_filters::host::lock;
 use std::ffi::OsStr;
@@ -22,11 +21,9 @@ pub(super) struct Video {
     setup: Setup,
     shared: Arc<Shared>,
     encoder: Encoder,
-    packet: Packet,
     /// The offset that is subtracted from all times, known with the first picture.
-    shift: i64,
-    /// Time of the last picture, and the end of all so far, before the shift.
-    last: Option<i64>,
+    shift: Option<i64>,
+    /// The end of all pictures so far, before the shift.
     end: i64,
 }
 
@@ -36,7 +33,7 @@ struct Shared {
     video_file: Mutex<Option<VideoFile>>,
     /// The file's name as long as it is incomplete.
     partial: Option<PathBuf>,
-    progress: EncoderProgress,
+    progress: Arc<EncoderProgress>,
 }
 
 impl Shared {
@@ -47,8 +44,7 @@ impl Shared {
         f: impl FnOnce(&mut VideoFile) -> Result<T, SinkError>,
     ) -> Result<T, SinkError> {
         let mut file = lock(&self.video_file);
-        let ended = || Err(av_fault(&setup.name, "it has been ended", AvError::EXIT));
-        file.as_mut().map_or_else(ended, f)
+        file.as_mut().map_or_else(|| Err(av_fault(&setup.name, ENDED, AvError::EXIT)), f)
     }
 }
 
@@ -78,6 +74,9 @@ impl Rescue for Shared {
     }
 }
 
+/// The problem of an output that another thread has ended.
+const ENDED: &str = "it has been ended";
+
 /// How long a write may stand still when the output is to end at once.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -88,16 +87,9 @@ impl Video {
             video_file.out.before_commit(hook.clone().boxed());
         }
         let partial = video_file.out.partial().map(Partial::path);
-        let progress = EncoderProgress::default();
-        Ok(Video {
-            setup,
-            shared: Arc::new(Shared { video_file: Mutex::new(Some(video_file)), partial, progress }),
-            encoder,
-            packet: Packet::empty(),
-            shift: 0,
-            last: None,
-            end: 0,
-        })
+        let progress = Arc::clone(&setup.progress);
+        let shared = Arc::new(Shared { video_file: Mutex::new(Some(video_file)), partial, progress });
+        Ok(Video { setup, shared, encoder, shift: None, end: 0 })
     }
 
     fn fault(&self, doing: &str, error: AvError) -> SinkError {
@@ -120,31 +112,32 @@ impl Video {
         self.shared.with_file(&self.setup, |file| file.begin(pts).map(|()| file.shift))
     }
 
-    /// Writes all packets the encoder has ready.
+    /// Writes all packets that the encoder has ready.
     fn drain(&mut self) -> Result<(), SinkError> {
-        while self.encoder.receive(&mut self.packet).map_err(|e| self.fault("the encoder failed", e))? {
-            self.shared.progress.step(0, 1);
-            let (packet, base) = (&mut self.packet, self.encoder.time_base());
-            self.shared.with_file(&self.setup, |file| file.write_packet(packet, base))?;
-        }
-        Ok(())
+        let (shared, setup) = (&self.shared, &self.setup);
+        self.encoder.drain(&setup.name, |packet, base| {
+            shared.with_file(setup, |file| file.write_packet(packet, base))
+        })
     }
 
     /// Flushes the encoder and writes the remaining packets. Returns the file without its trailer.
-    fn close(&mut self, to_end: bool) -> Result<(VideoFile, Result<(), SinkError>), SinkError> {
+    fn close(&mut self, abandoned: bool) -> Result<(VideoFile, Result<(), SinkError>), SinkError> {
         let mut result = Ok(());
         if self.shared.with_file(&self.setup, |file| Ok(file.muxer.is_open()))? {
-            result = self.encoder.end().map_err(|e| self.fault("the encoder failed", e));
-            self.shared.progress.step(0, 0);
-            result = result.and_then(|()| self.drain());
+            result = self
+                .encoder
+                .end()
+                .map_err(|e| self.fault("the encoder failed", e))
+                .and_then(|()| self.drain());
             if result.is_ok() {
-                let end = (!to_end).then_some(self.end);
-                result = self.shared.with_file(&self.setup, |file| file.finish_copies(end));
+                result = self.shared.with_file(&self.setup, |file| {
+                    file.finish_copies((abandoned || !file.ends.last).then_some(self.end))
+                });
             }
         }
         let file = lock(&self.shared.video_file).take();
         // always write the trailer: without it most files do not play
-        Ok((file.ok_or_else(|| self.fault("it has been ended", AvError::EXIT))?, result))
+        Ok((file.ok_or_else(|| self.fault(ENDED, AvError::EXIT))?, result))
     }
 }
 
@@ -161,18 +154,11 @@ impl Sink for Video {
         let _log = self.setup.log.enter();
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
         let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
-        let first = self.last.is_none();
-        // encoders require increasing times
-        let pts = self.last.map_or(pts, |last| pts.max(last + 1));
-        if first {
-            self.shift = self.begin(pts, carried)?;
-        }
-        self.last = Some(pts);
-        self.end = self.end.max(pts.saturating_add(duration));
-        let time = pts.saturating_sub(self.shift);
-        self.shared.progress.step(1, 0);
+        let shift = self.shift.map_or_else(|| self.begin(pts, carried), Ok)?;
+        self.shift = Some(shift);
+        let time = self.encoder.next_time(pts.saturating_sub(shift));
+        self.end = self.end.max(time.saturating_add(shift).saturating_add(duration));
         let sent = self.encoder.send(frame, time, duration, carried);
-        self.shared.progress.step(0, 0);
         sent.map_err(|e| self.fault("the encoder refused the picture", e))?;
         self.drain()
     }
@@ -191,13 +177,13 @@ impl Sink for Video {
 
     fn finish(self: Box<Self>) -> Result<(), SinkError> {
         let (_log, mut video) = (self.setup.log.enter(), self);
-        let (file, result) = video.close(video.setup.to_source_end)?;
+        let (file, result) = video.close(false)?;
         file.finish(result)
     }
 
     fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
         let (_log, mut video) = (self.setup.log.enter(), self);
         // Errors of writing or copying are the reason for abandoning, or irrelevant.
-        video.close(false)?.0.abandon()
+        video.close(true)?.0.abandon()
     }
 }

@@ -2,7 +2,7 @@
 //! streams.
 
 use super::losses::lost_metadata;
-use super::shard_reader::intact_pictures;
+use super::part_reader::intact_pictures;
 use super::{av_fault, encoding_error, fault};
 use crate::disk::{OutputFile, Partial, PartialOutput};
 use crate::encoding::{Audio, Encoding};
@@ -35,7 +35,7 @@ use sys::AVRational;
 pub(super) struct VideoFile {
     pub(super) name: String,
     pub(super) container: Container,
-    ends: SourceEnds,
+    pub(super) ends: SourceEnds,
     no_chapters: bool,
     copies: Option<StreamCopier>,
     pub(super) muxer: Muxer,
@@ -319,18 +319,13 @@ impl VideoFile {
         Ok(())
     }
 
-    /// Writes a packet of the picture at a time before the shift.
-    pub(super) fn write_packet_at(
-        &mut self,
-        packet: &mut Packet,
-        time: &Time,
-        base: AVRational,
-    ) -> Result<(), SinkError> {
+    /// Writes a packet of the picture, with times in ticks of the file and before the shift.
+    pub(super) fn write_packet_at(&mut self, packet: &mut Packet, time: &Time) -> Result<(), SinkError> {
         let p = packet.av_mut();
         p.pts = time.pts.saturating_sub(self.shift);
         p.dts = time.dts.saturating_sub(self.shift);
-        p.duration = time.duration;
-        self.write_packet(packet, base)
+        (p.duration, p.flags) = (time.duration, time.flags);
+        self.write_packet(packet, self.base)
     }
 
     /// Writes the remaining packets of the copied streams, up to `end` if the input continues after it.
@@ -371,7 +366,7 @@ impl VideoFile {
             }
         }
         if frames > 0 {
-            out.keep_foreign_bytes(bytes);
+            out.keep_foreign_bytes(bytes, frames);
         }
         (out, frames, closed.map(drop))
     }
@@ -392,7 +387,7 @@ impl VideoFile {
     pub(super) fn abandon(self) -> Result<PartialOutput, SinkError> {
         let lost = self.pictures > 0;
         let (out, frames, closed) = self.close();
-        let left = PartialOutput { frames: Some(frames), ..out.abandon()? };
+        let left = out.abandon()?;
         match closed {
             Err(cause) if lost && frames == 0 => Err(cause.leaving(left)),
             _ => Ok(left),

@@ -332,7 +332,7 @@ impl Source for Video {
         let count = match &self.index {
             IndexState::Packets(index) => index.frames.len(),
             IndexState::Exact(exact) => exact.frames.len(),
-            // Of a stream nobody knows whether its rate is constant.
+            // It is unknown whether the rate of a stream is constant.
             _ if self.info.variable_rate || !self.reader.demuxer.seekable() => {
                 let problem = "frames are selected by time, but their times are known only when they have been read; \
                                use frame numbers, or a file without filters that need several frames";

@@ -256,7 +256,7 @@ impl Video {
     }
 }
 
-/// What a sink needs to copy the streams that are not filtered.
+/// The data that a sink needs to copy the streams that are not filtered.
 fn source_file(
     demuxer: &Demuxer,
     first: &frame::Video,

@@ -11,7 +11,7 @@ use grainfield_io::journal::resume::{
 };
 use grainfield_io::journal::segments::{self, SegmentGrid};
 use grainfield_io::journal::shard::{self, Kind, ShardRecord};
-use grainfield_io::journal::{CommitHook, JournalConfig};
+use grainfield_io::journal::{CommitHook, JoinRecord, JournalConfig};
 use grainfield_io::sink::Files;
 use grainfield_io::source;
 use std::collections::BTreeMap;
@@ -247,7 +247,8 @@ impl Tracker<'_> {
             complete = grid.complete(request.overwrite)?;
             journal.segments = Some(Arc::new(grid));
         }
-        journal.commit_hook = Some(CommitHook { manifest_files, shard });
+        let join = JoinRecord { shard, ..JoinRecord::default() };
+        journal.commit_hook = Some(CommitHook { manifest_files, join, frames: None });
         Ok(Selection::rest(list, complete, journal))
     }
 
@@ -256,7 +257,6 @@ impl Tracker<'_> {
         let Request { shard, input, encoding, allow_protocol, .. } = self.bound.request;
         let video = self.segment_frames.map(|_| shard::Video {
             tick: (0, 1),
-            times: Vec::new(),
             ends: self.bound.frames.ends,
             audio: encoding.audio,
             subs: encoding.subs,
@@ -269,7 +269,6 @@ impl Tracker<'_> {
             kind,
             input: input.to_string_lossy().into(),
             wanted: list.iter().count() as u64,
-            written: 0,
             video,
         })
     }
