@@ -166,8 +166,10 @@ impl Spectrum {
         let (w, h) = self.plan.tile();
         let across = expected(&weights[0], &self.plan.across);
         let down = expected(&weights[1], &self.plan.down);
-        let at = |axis: &[f64], f: f64, n: usize| axis[(f.abs() * n as f64).round() as usize];
-        self.average(|_, fx, fy| at(&across, fx, w) * at(&down, fy, h))
+        self.average(|i, _, _| {
+            let (kx, ky) = (i / h, i % h);
+            across[kx.min(w - kx)] * down[ky.min(h - ky)]
+        })
     }
 
     fn average(&self, power: impl Fn(usize, f64, f64) -> f64) -> Vec<Ring> {

@@ -45,11 +45,11 @@ fn discs(clean: &[f64], width: usize, radius: f64, strength: f64, seed: u64) -> 
                         low..(((c + radius) * FINE as f64) as usize + 1).min(n)
                     };
                     for j in at(cy, h) {
-                        for i in at(cx, w) {
-                            let d = |n: usize, c: f64| (n as f64 + 0.5) / FINE as f64 - c;
-                            if d(i, cx).powi(2) + d(j, cy).powi(2) < radius * radius {
-                                covered[j * w + i] = true;
-                            }
+                        let dy = (j as f64 + 0.5) / FINE as f64 - cy;
+                        let mut dx = (at(cx, w).start as f64 + 0.5) / FINE as f64 - cx;
+                        for cell in &mut covered[j * w..][at(cx, w)] {
+                            *cell |= dx * dx + dy * dy < radius * radius;
+                            dx += 1.0 / FINE as f64;
                         }
                     }
                 }
@@ -58,8 +58,12 @@ fn discs(clean: &[f64], width: usize, radius: f64, strength: f64, seed: u64) -> 
         for y in 0..height {
             for x in 0..width {
                 let u = (clean[y * width + x] / 255.0).clamp(0.02, 0.98);
-                let cells = (0..FINE * FINE).map(|k| (y * FINE + k / FINE) * w + x * FINE + k % FINE);
-                let part = cells.filter(|&k| covered[k]).count() as f64 / (FINE * FINE) as f64;
+                let mut count = 0;
+                for j in 0..FINE {
+                    let cells = &covered[(y * FINE + j) * w + x * FINE..][..FINE];
+                    count += cells.iter().map(|&covered| usize::from(covered)).sum::<usize>();
+                }
+                let part = count as f64 / (FINE * FINE) as f64;
                 grain[y * width + x] += (part - u) * strength;
             }
         }

@@ -208,6 +208,9 @@ fn slow_encoders_lose_nothing() {
         while !said.recv_timeout(PATIENCE).expect("a frame is told").contains(&frame) {}
         let (sent, exit, last) = stops(child, &said, signals);
         let what = format!("{extension}, {signals:?}, {sent} sent, held {held}: {last}, {:?}", s.files());
+        // The second signal may come after all is done but its exit.
+        let came_late = held == 0 && sent > 1 && signals[0] != signals[1] && exit == status(signals[0]);
+        let sent = if came_late { 1 } else { sent };
         let at_once = sent > 1;
         assert!(held == 0 || sent == signals.len(), "the encoder is slow: {what}");
         if held > 0 && !at_once {
