@@ -1,37 +1,16 @@
-//! Recipes by name: those of `samples/recipes`, which are part of the program, and the user's own.
+//! Recipes by name: the user's own, and the built-in ones.
 
 use super::exit::Failure;
 use grainfield_filters::recipe::nearest;
+use grainfield_render::assets::{BUILT_IN, built_in, short_name};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// The built-in recipes: their names, and the names of their files with their text.
-macro_rules! recipes {
-    ($($file:literal),* $(,)?) => {
-        [$(($file, include_str!(concat!("../../samples/recipes/", $file, ".toml")))),*]
-    };
-}
-
-#[rustfmt::skip]
-const RECIPES: [(&str, &str); 45] = recipes![
-    "av1-grain", "blur", "color", "deband", "dither-blue", "dust", "fade", "flicker", "flock-starlings", "fluid-dam",
-    "fluid-fountain", "fluid-rain", "glow", "grain-16mm", "grain-35mm", "grain-digital-iso", "grain-fine-35mm",
-    "grain-heavy", "grain-high-speed", "grain-light", "grain-medium", "grain-super8", "halation", "levels", "look-dream",
-    "look-silent-era", "look-super8", "look-vhs", "moving", "negative", "noise", "noise-analog-tv",
-    "noise-clouds", "noise-vhs", "particles-embers", "particles-rain", "particles-snow", "sand-hourglass",
-    "sand-snowfall", "scratches", "sprites", "transform", "unsharp", "vignette", "weave",
-];
 
 /// Where a recipe is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Look {
     File(PathBuf),
-    BuiltIn(&'static str, &'static str),
-}
-
-/// `look-super8` is called `super8`.
-fn name_of(file: &str) -> &str {
-    file.strip_prefix("look-").unwrap_or(file)
+    BuiltIn(&'static str),
 }
 
 /// The user's own recipes, by name.
@@ -51,13 +30,13 @@ pub(super) fn find(typed: &Path, config: Option<&Path>) -> Result<Look, Failure>
     if let Some(path) = own.get(name) {
         return Ok(Look::File(path.clone()));
     }
-    if let Some((file, text)) = RECIPES.iter().find(|(file, _)| name_of(file) == name || *file == name) {
-        return Ok(Look::BuiltIn(file, text));
+    if let Some((file, _)) = built_in(name) {
+        return Ok(Look::BuiltIn(file));
     }
     if typed.exists() {
         return Ok(Look::File(typed.to_owned()));
     }
-    let names = RECIPES.iter().map(|(file, _)| name_of(file)).chain(own.keys().map(String::as_str));
+    let names = BUILT_IN.iter().map(|(file, _)| short_name(file)).chain(own.keys().map(String::as_str));
     let near = nearest(name, names).map_or_else(String::new, |near| format!(" {near}"));
     Err(Failure::usage(format!(
         "there is no look '{name}':{near} 'grainfield looks' lists all; to read a file, write its name with .toml"
@@ -74,7 +53,7 @@ fn about(text: &str) -> String {
 /// All looks with the first sentence about each.
 pub(super) fn list(config: Option<&Path>) -> String {
     let mut all: BTreeMap<String, String> =
-        RECIPES.iter().map(|(file, text)| (name_of(file).to_owned(), about(text))).collect();
+        BUILT_IN.iter().map(|(file, text)| (short_name(file).to_owned(), about(text))).collect();
     for (name, path) in own(config) {
         all.insert(name, path.display().to_string());
     }
@@ -97,8 +76,8 @@ mod tests {
         names.sort();
         // It names a file beside it.
         names.retain(|name| name != "lut");
-        assert!(RECIPES.iter().map(|(file, _)| *file).eq(names.iter()));
-        for (file, text) in RECIPES {
+        assert!(BUILT_IN.iter().map(|(file, _)| *file).eq(names.iter()));
+        for (file, text) in BUILT_IN {
             assert!(Recipe::parse_toml(text).is_ok(), "{file}");
             assert!(about(text).ends_with('.'), "{file}: {}", about(text));
         }
@@ -108,8 +87,8 @@ mod tests {
     fn own_looks_come_before_built_in_ones() {
         let config = tempfile::tempdir().unwrap();
         let of = |name: &str| find(Path::new(name), Some(config.path()));
-        assert!(matches!(of("super8"), Ok(Look::BuiltIn("look-super8", _))));
-        assert!(matches!(of("look-vhs"), Ok(Look::BuiltIn("look-vhs", _))));
+        assert!(matches!(of("super8"), Ok(Look::BuiltIn("look-super8"))));
+        assert!(matches!(of("look-vhs"), Ok(Look::BuiltIn("look-vhs"))));
         std::fs::create_dir(config.path().join("looks")).unwrap();
         let own = config.path().join("looks/super8.toml");
         std::fs::write(&own, "").unwrap();

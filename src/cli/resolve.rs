@@ -10,7 +10,7 @@ use super::looks::{self, Look};
 use grainfield_filters::curve::Animate;
 use grainfield_filters::frame::Spans;
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::recipe::{MAX_TEXT, Problem, Recipe, RecipeError};
+use grainfield_filters::recipe::{Problem, Recipe, RecipeError};
 use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
 use grainfield_io::disk::FileAccess;
@@ -19,7 +19,8 @@ use grainfield_io::journal::segments::DEFAULT_FRAMES;
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::Encoding;
 use grainfield_io::source;
-use grainfield_render::assets::{load_grain_table, read_text};
+use grainfield_render::assets::load_grain_table;
+use grainfield_render::session;
 use grainfield_render::session::job::{Cache, OnError, Request};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
@@ -287,26 +288,17 @@ fn recipe(
 ) -> Result<Recipe, Failure> {
     let mut recipe = Recipe::default();
     for typed in &typed.recipe {
-        let read = |text: &str, name: &str| {
-            Recipe::parse_toml(text).map_err(|e| {
-                let e = e.named(name);
-                Failure::usage(format!("{e}{}", elsewhere(&e)))
-            })
+        let (path, is_file) = match looks::find(typed, environment.config.folder.as_deref())? {
+            Look::BuiltIn(name) => (PathBuf::from(name), false),
+            Look::File(path) => (path, true),
         };
-        match looks::find(typed, environment.config.folder.as_deref())? {
-            Look::BuiltIn(name, text) => {
-                details.push(format!("built-in recipe {name}"));
-                recipe.append(read(text, name)?);
-            }
-            Look::File(path) => {
-                let mut one = read(&read_text(&path, "a recipe", MAX_TEXT)?, &path.to_string_lossy())?;
-                if let Some(folder) = path.parent() {
-                    one.relative_to(folder);
-                }
-                recipe.append(one);
-                details.push(format!("recipe {}", path.display()));
-                beside.read("the recipe", path);
-            }
+        recipe.append(session::recipe(&path).map_err(|e| match e {
+            session::Error::Recipe(e) => Failure::usage(format!("{e}{}", elsewhere(&e))),
+            e => e.into(),
+        })?);
+        details.push(format!("{}recipe {}", if is_file { "" } else { "built-in " }, path.display()));
+        if is_file {
+            beside.read("the recipe", path);
         }
     }
     for chain in &typed.chain {
@@ -354,6 +346,7 @@ mod tests {
     use super::*;
     use clap::Parser;
     use grainfield_filters::frame::ColorRange;
+    use grainfield_filters::recipe::MAX_TEXT;
 
     fn pipes() -> Environment {
         Environment {

@@ -210,7 +210,7 @@ fn every_level_gives_the_same_bytes_at_every_width() {
     for (i, settings) in FIELDS.iter().enumerate() {
         for (j, name) in ["gray", "gray10", "grayf32"].into_iter().enumerate() {
             // No grain at 300 samples of width is coarse enough for a raster that is halved twice.
-            let own = |width: &u32| (*width as usize + i + j) % 3 == 0;
+            let own = |width: &u32| (*width as usize + i + j).is_multiple_of(3);
             for width in (1..=300u32).filter(own).chain([699, 1024, 2003]) {
                 let format = Format::from_name(name, width, 3).unwrap();
                 let generator = GENERATORS[(i + width as usize / 7) % 2];

@@ -85,8 +85,10 @@ impl Frame {
         PlaneRef::new(bytemuck::cast_slice(&plane.data), plane.stride, w * self.format.depth.bytes(), h)
     }
 
-    /// Row `y` of plane `p`.
+    /// Row `y` of plane `p`. Panics if `T` is not the type of the format's samples: `u8` for 8 bits, `u16` for more,
+    /// `f32` for floats.
     pub fn row<T: Sample>(&self, p: usize, y: usize) -> &[T] {
+        self.check::<T>();
         self.plane(p).row(y)
     }
 
@@ -101,9 +103,15 @@ impl Frame {
         }
     }
 
-    /// Row `y` of plane `p`, mutable.
+    /// Row `y` of plane `p`, mutable. Panics as [`row`](Frame::row) does.
     pub fn row_mut<T: Sample>(&mut self, p: usize, y: usize) -> &mut [T] {
+        self.check::<T>();
         bytemuck::cast_slice_mut(self.row_bytes_mut(p, y))
+    }
+
+    fn check<T: Sample>(&self) {
+        let depth = self.format.depth;
+        assert_eq!(size_of::<T>(), depth.bytes(), "samples of {depth:?} have another type");
     }
 
     /// Row `y` of plane `p` as bytes, mutable.

@@ -292,6 +292,12 @@ impl From<core::ops::Range<i64>> for Spans {
     }
 }
 
+impl From<core::ops::RangeFrom<i64>> for Spans {
+    fn from(range: core::ops::RangeFrom<i64>) -> Spans {
+        Spans(vec![Span { first: Point::Frame(range.start), end: End::Open, step: 1 }])
+    }
+}
+
 impl From<core::ops::RangeInclusive<i64>> for Spans {
     fn from(range: core::ops::RangeInclusive<i64>) -> Spans {
         Ranges::from(range).into()

@@ -5,6 +5,7 @@
 //! so memory does not grow with the file.
 
 mod attach;
+mod built_in;
 mod effect;
 mod grain_table;
 mod import;
@@ -18,6 +19,7 @@ mod tracks;
 
 pub use attach::one;
 pub use attach::{AttachError, AttachProblem, attach};
+pub use built_in::{BUILT_IN, built_in, short_name};
 pub use effect::{load_effect, load_effect_with};
 pub use grain_table::load_grain_table;
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};

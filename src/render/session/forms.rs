@@ -1,12 +1,33 @@
-//! Data for programs in other languages: the catalog, and recipes in serde.
+//! Recipes of files and by name. Data for programs in other languages: the catalog, and recipes in serde.
 
+use super::Result;
+use super::job::JobError;
+use crate::assets::{built_in, read_text};
 use grainfield_filters::catalog::Entry;
-use grainfield_filters::recipe::Recipe;
+use grainfield_filters::recipe::{MAX_TEXT, Recipe};
 use grainfield_filters::settings::common::COMMON;
 use grainfield_filters::settings::{Animated, Choice, Kind, OnlyWhen, Setting, Value, Values};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 use serde_json::json;
+use std::path::Path;
+
+/// A built-in recipe by its name, as `super8`, or that of a file. Files that it names are relative to its folder.
+///
+/// # Errors
+/// The file cannot be read, or its text is no recipe: the message begins with `NAME:LINE:COLUMN: `.
+pub fn recipe(name: impl AsRef<Path>) -> Result<Recipe> {
+    let path = name.as_ref();
+    if let Some((file, text)) = path.to_str().and_then(built_in) {
+        return Ok(Recipe::parse_toml(text).map_err(|e| e.named(file))?);
+    }
+    let text = read_text(path, "a recipe", MAX_TEXT).map_err(JobError::from)?;
+    let mut recipe = Recipe::parse_toml(&text).map_err(|e| e.named(&path.to_string_lossy()))?;
+    if let Some(folder) = path.parent() {
+        recipe.relative_to(folder);
+    }
+    Ok(recipe)
+}
 
 /// The data of a filter for a window: its settings with their kinds, ranges, units, groups and defaults, and their
 /// values in each preset. Seeds are text.

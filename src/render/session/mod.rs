@@ -1,4 +1,5 @@
-//! The main interface of the library: open a clip, get any of its frames with a recipe, render it.
+//! The main interface of the library: open a clip, get any of its frames with a recipe, render it. Programs find
+//! `Clip`, `Recipe`, `Result` and this module in the crate `grainfield`.
 //!
 //! ```
 //! use grainfield_filters::recipe::Recipe;
@@ -31,7 +32,7 @@ pub use crate::pipeline::{Event, FrameDone, Note, NoteCode, Summary};
 pub use crate::session::job::RunError;
 pub use cancel::{Cancel, Newest};
 pub use error::{Error, ErrorKind, Position};
-pub use forms::{describe, recipe_text};
+pub use forms::{describe, recipe, recipe_text};
 pub use picture::{Picture, converted};
 pub use render::{Render, Running};
 

@@ -31,7 +31,9 @@ impl Render {
         Render { request, ends: Box::new(ends) }
     }
 
-    /// Renders only these frames, in this order, by the user's numbers, as `0..100`; by default all.
+    /// Renders only these frames, in this order, by the user's numbers, as `0..100`, `3..=5` or `7..`, or as the command
+    /// line takes them (`"2s-5s".parse::<Spans>()`); by default all. A number that the clip does not have is an error, a
+    /// time beyond its end is the end.
     #[must_use]
     pub fn frames(mut self, frames: impl Into<Spans>) -> Render {
         self.request.frames = Some(frames.into());
@@ -59,7 +61,13 @@ impl Render {
         self
     }
 
-    /// Changes all other options: encoding, overwriting, shards, threads.
+    /// Replaces files of the output's name. Without it, such a file is an error.
+    #[must_use]
+    pub fn overwrite(self) -> Render {
+        self.with(|request| request.overwrite = true)
+    }
+
+    /// Changes all other options: encoding, shards, threads.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Request)) -> Render {
         change(&mut self.request);
@@ -141,12 +149,13 @@ pub struct Running {
 
 impl Running {
     /// The events until the end of the render, waiting for each. An event is returned once, and none after
-    /// [`wait`](Running::wait). A render ends only after its events have been taken or `wait` was called.
+    /// [`wait`](Running::wait). You need not take them: the render waits when 4096 have not been taken, until they are or
+    /// `wait` is called.
     pub fn events(&self) -> impl Iterator<Item = Event> + '_ {
         std::iter::from_fn(|| lock(self.events.as_ref()?).recv().ok())
     }
 
-    /// Cancels the render. Frames that are being filtered are dropped; the part that was written is completed and named
+    /// Cancels the render, from any thread. Frames that are being filtered are dropped; the part that was written is completed and named
     /// `NAME.partial.EXT`, or `NAME.partial-2.EXT` if that exists: see [`RunError::partial`].
     pub fn cancel(&self) {
         self.cancel.cancel();

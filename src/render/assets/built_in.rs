@@ -1,0 +1,28 @@
+//! The recipes of `samples/recipes`, which are part of the program.
+
+macro_rules! recipes {
+    ($($file:literal),* $(,)?) => {
+        [$(($file, include_str!(concat!("../../../samples/recipes/", $file, ".toml")))),*]
+    };
+}
+
+/// The built-in recipes: the names of their files, and their texts.
+#[rustfmt::skip]
+pub const BUILT_IN: [(&str, &str); 45] = recipes![
+    "av1-grain", "blur", "color", "deband", "dither-blue", "dust", "fade", "flicker", "flock-starlings", "fluid-dam",
+    "fluid-fountain", "fluid-rain", "glow", "grain-16mm", "grain-35mm", "grain-digital-iso", "grain-fine-35mm",
+    "grain-heavy", "grain-high-speed", "grain-light", "grain-medium", "grain-super8", "halation", "levels", "look-dream",
+    "look-silent-era", "look-super8", "look-vhs", "moving", "negative", "noise", "noise-analog-tv",
+    "noise-clouds", "noise-vhs", "particles-embers", "particles-rain", "particles-snow", "sand-hourglass",
+    "sand-snowfall", "scratches", "sprites", "transform", "unsharp", "vignette", "weave",
+];
+
+/// The name by which a built-in recipe is called: `look-super8` is `super8`.
+pub fn short_name(file: &str) -> &str {
+    file.strip_prefix("look-").unwrap_or(file)
+}
+
+/// The built-in recipe of a name: the name of its file, and its text.
+pub fn built_in(name: &str) -> Option<(&'static str, &'static str)> {
+    BUILT_IN.into_iter().find(|(file, _)| short_name(file) == name || *file == name)
+}
