@@ -1,5 +1,5 @@
 //! A format is one row of the table. This test defines one that the program does not have: films of consecutive PPM
-//! pictures (`.ppm`).
+//! pictures (`.film`).
 
 use crate::support;
 use grainfield::disk::PartialOutput;
@@ -18,11 +18,11 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-const PPM: FormatDescriptor = FormatDescriptor {
-    name: "PPM",
-    input: Some(InputDescriptor { matches: is_ppm, open, reads: |name| vec![name.into()] }),
+const FILM: FormatDescriptor = FormatDescriptor {
+    name: "PPM film",
+    input: Some(InputDescriptor { matches: is_film, open, reads: |name| vec![name.into()] }),
     output: Some(OutputDescriptor {
-        matches: is_ppm,
+        matches: is_film,
         accepts: |_, format, _| Ok(retarget(format, "gbrp").unwrap()),
         create: |name, plan| Ok(Box::new(Writer(plan.open(name)?))),
         files: |name| Files::Stream(name.to_owned()),
@@ -32,8 +32,8 @@ const PPM: FormatDescriptor = FormatDescriptor {
     }),
 };
 
-fn is_ppm(name: &OsStr) -> bool {
-    Path::new(name).extension().is_some_and(|e| e == "ppm")
+fn is_film(name: &OsStr) -> bool {
+    Path::new(name).extension().is_some_and(|e| e == "film")
 }
 
 struct Reader {
@@ -60,7 +60,7 @@ fn open(name: &OsStr, _: &Options) -> Result<Box<dyn Source>, SourceError> {
     let frames = bytes.len() / (head(&format).len() + 3 * width as usize * height as usize);
     let info = Info {
         name: path,
-        kind: "PPM",
+        kind: "PPM film",
         format,
         first: 0,
         last: Some(frames as i64 - 1),
@@ -142,8 +142,8 @@ impl Sink for Writer {
 #[test]
 fn a_format_is_added_by_its_row_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("out.ppm");
-    let formats = Formats(Box::leak([&[&PPM], FORMATS].concat().into_boxed_slice()));
+    let file = folder.path().join("out.film");
+    let formats = Formats(Box::leak([&[&FILM], FORMATS].concat().into_boxed_slice()));
     let look = "noise=strength=9".parse::<Recipe>().unwrap();
     let input = "pattern:bars:size=64x48:frames=4:format=gbrp";
     let request = || Request { formats, recipe: look.clone(), ..Request::new(input, &file) };

@@ -53,7 +53,9 @@ const SIDES: [(u32, u32); 7] = [
 #[test]
 fn whole_files_pass() {
     let s = Session::new();
-    for (name, format) in [("a.png", "gbrp"), ("a.exr", "gbrpf32"), ("a.tif", "gbrp16"), ("a.jpg", "gbrp")] {
+    for (name, format) in
+        [("a.png", "gbrp"), ("a.exr", "gbrpf32"), ("a.tif", "gbrp16"), ("a.jpg", "gbrp"), ("a.ppm", "gbrp")]
+    {
         good(&s, name, format);
         let out = s.within(SPACE, &format!("render {name} null: -q --threads 1"), b"").ok();
         assert!(out.err.is_empty(), "{}", out.err);
@@ -187,6 +189,7 @@ fn film() {
             bad = put(&bad, 200 + 28 * channel, &[w.to_be_bytes(), h.to_be_bytes()].concat());
         }
         refused(&s, "bad.cin", &bad);
+        refused(&s, "bad.ppm", format!("P6\n{w} {h}\n255\nabc").as_bytes());
     }
     if cfg!(feature = "ffmpeg") {
         let dpx = good(&s, "good.dpx", "gbrp10");

@@ -39,7 +39,7 @@ fn packed(frame: &Frame) -> Vec<u8> {
 }
 
 #[test]
-fn png_and_tiff_sequences_decode_as_ffmpeg_decodes_them() {
+fn png_tiff_and_ppm_sequences_decode_as_ffmpeg_decodes_them() {
     // the stored format, our name for it, and the raw one for the comparison
     for (ext, stored, ours, raw) in [
         ("png", "gray", "gray", "gray"),
@@ -51,6 +51,10 @@ fn png_and_tiff_sequences_decode_as_ffmpeg_decodes_them() {
         ("png", "rgba", "gbrap", "rgba"),
         ("png", "rgba64be", "gbrap16", "rgba64le"),
         ("png", "pal8", "gbrp", "rgb24"),
+        ("pgm", "gray", "gray", "gray"),
+        ("pgm", "gray16be", "gray16", "gray16le"),
+        ("ppm", "rgb24", "gbrp", "rgb24"),
+        ("ppm", "rgb48be", "gbrp16", "rgb48le"),
         ("tif", "gray", "gray", "gray"),
         ("tif", "gray16le", "gray16", "gray16le"),
         ("tif", "rgb24", "gbrp", "rgb24"),
@@ -88,6 +92,8 @@ fn ffmpeg_reads_the_same_samples() {
         ("png", "gbrp", "rgb24"),
         ("png", "gbrp16", "rgb48le"),
         ("png", "gbrap16", "rgba64le"),
+        ("pgm", "gray", "gray"),
+        ("ppm", "gbrp16", "rgb48le"),
         ("tiff", "gbrp16", "rgb48le"),
         ("webp", "gbrap", "rgba"),
         ("exr", "gbrpf32", "gbrpf32le"),

@@ -7,6 +7,7 @@ mod kept;
 mod light;
 mod lost;
 mod mutated;
+mod pnm;
 mod tiff;
 mod turned;
 mod writing;

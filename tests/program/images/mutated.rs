@@ -38,6 +38,8 @@ fn damage_never_panics() {
         ("webp", "gbrap"),
         ("exr", "gbrapf32"),
         ("cin", "gbrp10"),
+        ("pgm", "gray"),
+        ("ppm", "gbrp16"),
     ] {
         let path = dir.path().join(format!("good-{name}.{ext}"));
         let format = accepts(path.as_os_str(), &Format::from_name(name, 23, 19).unwrap()).unwrap();

@@ -44,7 +44,7 @@ fn nearest_formats() {
 #[test]
 fn every_format_round_trips() {
     let dir = tempfile::tempdir().unwrap();
-    for ext in ["png", "tif", "webp", "exr"] {
+    for ext in ["png", "tif", "webp", "exr", "ppm"] {
         for name in
             ["gray", "gray16", "grayf32", "ya8", "ya16", "gbrp", "gbrp16", "gbrap", "gbrap16", "gbrapf32"]
         {

@@ -15,6 +15,7 @@ mod loss;
 pub mod other;
 pub mod pattern;
 pub mod png;
+mod pnm;
 mod rows;
 pub mod tags;
 pub mod tiff;
@@ -47,6 +48,8 @@ pub enum Kind {
     Webp,
     /// Kodak Cineon.
     Cineon,
+    /// Netpbm's PPM and PGM.
+    Pnm,
     /// Digital Picture Exchange, SMPTE 268M. This and the following need FFmpeg.
     Dpx,
     /// JPEG 2000 code stream.
@@ -65,6 +68,9 @@ const EXTENSIONS: &[(&str, Kind)] = &[
     ("jpeg", Kind::Jpeg),
     ("webp", Kind::Webp),
     ("cin", Kind::Cineon),
+    ("ppm", Kind::Pnm),
+    ("pgm", Kind::Pnm),
+    ("pnm", Kind::Pnm),
     #[cfg(feature = "ffmpeg")]
     ("dpx", Kind::Dpx),
     #[cfg(feature = "ffmpeg")]
@@ -93,6 +99,7 @@ impl Kind {
             [a, b, c, d, ..] if [cineon::BIG, cineon::LITTLE].contains(&[*a, *b, *c, *d]) => {
                 Some(Kind::Cineon)
             }
+            [b'P', b'5' | b'6', b'\t'..=b'\r' | b' ' | b'#', ..] => Some(Kind::Pnm),
             _ if cfg!(not(feature = "ffmpeg")) => None,
             [b'S', b'D', b'P', b'X', ..] | [b'X', b'P', b'D', b'S', ..] => Some(Kind::Dpx),
             [0xff, 0x4f, 0xff, 0x51, ..] => Some(Kind::J2k),
@@ -115,6 +122,7 @@ impl Kind {
             Kind::Jpeg => "JPEG",
             Kind::Webp => "WebP",
             Kind::Cineon => "Cineon",
+            Kind::Pnm => "PPM/PGM",
             Kind::Dpx => "DPX",
             Kind::J2k | Kind::Jp2 => "JPEG 2000",
         }
@@ -295,6 +303,7 @@ pub fn probe(path: &Path) -> Result<Header, Fault> {
         Kind::Png => png::probe(input),
         Kind::Exr => exr::probe(input),
         Kind::Cineon => cineon::probe(input),
+        Kind::Pnm => pnm::probe(input),
         #[cfg(feature = "ffmpeg")]
         Kind::Dpx | Kind::J2k | Kind::Jp2 => libav::probe(kind, input),
         _ => other::probe(kind, input),
@@ -324,6 +333,7 @@ pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fau
         Kind::Png => png::decode(input, want, frame),
         Kind::Exr => exr::decode(input, want, frame),
         Kind::Cineon => cineon::decode(input, want, frame),
+        Kind::Pnm => pnm::decode(input, want, frame),
         #[cfg(feature = "ffmpeg")]
         Kind::Dpx | Kind::J2k | Kind::Jp2 => libav::decode(kind, input, want, frame),
         _ => other::decode(kind, input, want, frame),
@@ -366,6 +376,7 @@ pub(crate) fn encode(
         Kind::Png => png::encode(frame, meta, out),
         Kind::Exr => exr::encode(frame, meta, storing, out),
         Kind::Cineon => cineon::encode(frame, meta, out),
+        Kind::Pnm => pnm::encode(frame, out),
         #[cfg(feature = "ffmpeg")]
         Kind::J2k | Kind::Jp2 => libav::encode(kind, frame, out),
         Kind::Dpx => dpx::encode(frame, meta, out),

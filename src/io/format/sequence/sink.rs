@@ -63,11 +63,12 @@ pub fn encoded(output: &OsStr, frame: &Frame, bytes: &mut Vec<u8>) -> Result<(),
 /// Alpha is straight, except in OpenEXR and in a TIFF from a premultiplied source.
 ///
 /// # Errors
-/// A usage error for an unknown extension, and for a picture that is too large.
+/// A usage error for an unknown extension, for a picture that is too large, and for colour in a PGM.
 pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     let kind = kind(output)?;
     let mut family = if format.family == Family::Gray { Family::Gray } else { Family::Rgb };
-    let has_alpha = format.has_alpha() && !matches!(kind, Kind::Jpeg | Kind::J2k | Kind::Jp2 | Kind::Cineon);
+    let alpha_free = matches!(kind, Kind::Jpeg | Kind::J2k | Kind::Jp2 | Kind::Cineon | Kind::Pnm);
+    let has_alpha = format.has_alpha() && !alpha_free;
     // few readers support grey with alpha in DPX
     if kind == Kind::Dpx && (has_alpha || matches!(format.depth, Depth::Bits(9..=12))) {
         family = Family::Rgb;
@@ -102,6 +103,12 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
         _ if depth == Depth::Float => Transfer::LINEAR,
         other => other,
     };
+    if kind == Kind::Pnm
+        && family == Family::Rgb
+        && Path::new(output).extension().is_some_and(|e| e.eq_ignore_ascii_case("pgm"))
+    {
+        return Err(bad(output, "PGM holds only grey: use the extension ppm, or --pix-fmt gray".into()));
+    }
     let sides = match kind {
         Kind::Webp => 16_383,
         Kind::Jpeg => 65_535,

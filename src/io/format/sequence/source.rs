@@ -34,9 +34,10 @@ pub fn recognises(input: &OsStr) -> bool {
     }
 }
 
-/// Whether a file's name is that of an image. Some game videos are named `.cin`, too.
+/// Whether a file's name is that of an image. Some game videos are named `.cin`, and FFmpeg reads the text variants of
+/// `.ppm`.
 fn named(input: &OsStr) -> bool {
-    Kind::from_name(input).is_some_and(|kind| kind != Kind::Cineon)
+    Kind::from_name(input).is_some_and(|kind| !matches!(kind, Kind::Cineon | Kind::Pnm))
 }
 
 /// Whether the extension in a glob may be that of an image.
