@@ -1,5 +1,5 @@
 //! Image files: their names, and their codecs, one module per family. Sequences of images are a source and a
-//! sink.
+//! sink. "A new format" in docs/src/contributing.md says what another one needs.
 //!
 //! Metadata of a picture (ICC profile, resolution, chunks, EXR layers) are passed on as [`Meta`].
 
