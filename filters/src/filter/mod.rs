@@ -18,10 +18,17 @@
 //!    random settings to every kind of format. It checks that all levels and bands give the same result, codes stay within
 //!    the depth, alpha is unchanged unless the user named it, non-finite samples are unchanged to the bit, and `opacity=0`
 //!    changes nothing. A filter that draws over the picture or moves it needs [`Entry::with_role`]; one that draws random
-//!    numbers needs settings in `LIVELY` of `tests/library/walk/twins.rs`.
-//! 3. Record its golden hashes: `GRAINFIELD_BLESS=1 cargo test --test library golden` writes `tests/golden/NAME.txt`; for
-//!    settings other than the defaults add a line to `CHAINS` in `tests/library/golden.rs`.
-//! 4. Add an example recipe to `samples/recipes`, and a line to `CHANGELOG.md`.
+//!    numbers needs settings in `LIVELY` of `tests/library/walk/twins.rs`. The walk also animates every setting, on 48 by
+//!    32 samples: if one has no effect there with your defaults, as a length, add settings with which it has one to `BASE`
+//!    of `walk/curves.rs`; settings that are integrated, or bound something, stand in `INTEGRALS` and `BOUNDS` there.
+//! 3. Add lines to `CHAINS` in `tests/library/golden.rs` for settings other than the defaults, and to `PREMULTIPLIED` if
+//!    premultiplied colour is a case of its own. `./x bless` writes `tests/golden/NAME.txt`, new lines of
+//!    `not-finite.txt`, and the filter's page of the handbook; no line of another filter may change. Add the page to
+//!    `docs/src/SUMMARY.md`.
+//! 4. Add an example recipe to `samples/recipes`, which a test runs on 64 by 36 samples: frame 10 has to change. Add a line
+//!    to `CHANGELOG.md`.
+//! 5. `./x test`. It rejects std's inexact functions (`sin`, `powf`, `mul_add`; use `libm`), imports in a circle, and files
+//!    of more than 600 lines.
 //!
 //! The chain handles `enable`, `planes`, `opacity`, fields, the seed (`with seed`) and `static` (`with static`) for all
 //! filters.
@@ -31,7 +38,7 @@
 //! A filter that reads other samples than the one it writes declares its reach in its [`Plan`]. It reads the picture from
 //! [`Band::input`] and writes to [`Band::output`], whose contents are arbitrary at first. The whole input is accessible,
 //! but only the rows within the plan's reach are guaranteed not to be overwritten yet. This is the mean of three by three
-//! samples, for all formats:
+//! samples, for all formats (premultiplied colour needs more, see below):
 //!
 //! ```
 //! use grainfield_filters::for_depth;
@@ -119,21 +126,25 @@
 //!   `length / ((1 << sy) * format.field_rows().0)` vertically. See [`blur`].
 //! - **Positions** of a plane's samples, chroma included: [`Format::frame_sites`]. See [`vignette`].
 //! - **Fractions of brightness** are nominal, from black to white: multiply by `Code::of(format, p).span`.
-//! - **Planes that change only when named** (`planes=uv`) belong in [`Plan::on_request`].
+//! - **Planes that change only when named** (`planes=all`, `planes=uv`) belong in [`Plan::on_request`]: alpha, for nearly
+//!   every filter with a reach.
 //! - **With a reach**, read alpha and every plane that you do not write from [`Band::input`]; they are not in the output.
 //! - **For premultiplied colour** ([`Format::alpha`]), work on straight values: read with
-//!   [`PremultipliedScale::value`](crate::pixel::tone::PremultipliedScale::value), write with `sample`, take alpha from
-//!   `point::mean_alpha`. Samples without coverage do not change. See `unsharp`.
+//!   [`PremultipliedScale::value`](crate::pixel::tone::PremultipliedScale::value), write with `sample`, take alpha (0 to 1,
+//!   for a row of any plane) from `point::mean_alpha`. Samples without coverage do not change. See `unsharp`. A linear
+//!   filter that writes alpha, too, works on the products as they are; see `blur`.
 //! - **To build on another filter**, give its bound type a `pub(super)` constructor and call its `render` on your own band,
 //!   as `unsharp` calls the Gaussian of `blur`. It overwrites the [`Scratch`] that you pass; to keep your buffers use
 //!   [`Scratch::buffers_and_rest`].
+//! - **A plane may have no rows**: chroma in the bottom field of a low picture.
 //! - **Golden pictures are 67 samples wide**: a length in samples of a picture 1920 wide is divided by 29 there, so use
 //!   large ones.
 //!
 //! # More
 //!
 //! - A [`State`](Render::State) holds data that is expensive to compute and often the same for several frames. It is made
-//!   by [`prepare`](Render::prepare) and stored under the plan's key.
+//!   by [`prepare`](Render::prepare) and stored under the plan's key. It does not depend on samples: `prepare` does not see
+//!   the picture. What several rows need of the picture, each band computes again: see [`Plan::extra_rows`].
 //! - A filter in which every frame depends on the one before implements [`Simulate`].
 
 pub mod av1grain;
@@ -186,7 +197,7 @@ pub enum Reach {
     /// As `InPlace`, but where the pictures differ the filter itself reads the samples from [`Band::input`], which saves
     /// their copy.
     Sample,
-    /// So many rows up and down.
+    /// So many rows up and down, of this picture: in a field, rows of the field.
     Rows(u32),
     /// The whole picture.
     Whole,
@@ -205,7 +216,8 @@ pub struct Plan {
     /// A hash of everything that the prepared state depends on, and of nothing else; `None` if nothing is
     /// prepared.
     pub state: Option<u128>,
-    /// Luma rows that it computes for a band in addition to the band's own. If there are many, bands are higher.
+    /// Luma rows that it computes for a band in addition to the band's own, above and below together. If there are many,
+    /// bands are higher.
     pub extra_rows: u32,
 }
 
