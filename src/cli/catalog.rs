@@ -148,7 +148,7 @@ mod tests {
             /// What a speck looks like.
             shape: Form = choice("round"),
             /// Stays in place.
-            start: Option<u64> = bits().only_when("shape", &["hair"]),
+            start: Option<u64> = seed().only_when("shape", &["hair"]),
         }
         presets "A look." {
             /// Much.

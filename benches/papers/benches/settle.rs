@@ -29,8 +29,8 @@ fn dam(count: usize) -> (Fluid2dSettings, Vec<[f32; 4]>) {
     let spacing = (0.4 * 0.86 * 16.0 / 9.0 / count as f32).sqrt();
     let (radius, sound) = (RADIUS * spacing, 2.3 * 1.6f32.sqrt());
     let viscosity = 0.012 * radius * sound;
-    let longest = Fluid2d::longest(radius, sound, viscosity);
-    let steps = ((1.0 / 24.0 / longest / 2.0) as u32 + 1) * 2;
+    let max_step = Fluid2d::max_step(radius, sound, viscosity);
+    let steps = ((1.0 / 24.0 / max_step / 2.0) as u32 + 1) * 2;
     let rate = sound / radius;
     let size = [16.0 / 9.0 + 6.0 * spacing, 1.6 + 3.0 * spacing];
     let set = Fluid2dSettings {
@@ -42,7 +42,7 @@ fn dam(count: usize) -> (Fluid2dSettings, Vec<[f32; 4]>) {
         viscosity,
         cohesion: 0.015 * rate * rate,
         step: 1.0 / 24.0 / steps as f32,
-        fastest: 1.3 * sound,
+        max_speed: 1.3 * sound,
     };
     let across = (0.4 * 16.0 / 9.0 / spacing) as usize;
     let parcels = (0..count)

@@ -50,7 +50,7 @@ settings! {
         iso: i64 = integer(10..=10_000_000).default(800).label("ISO"),
         /// Seed of the first frame, 0 to 65535; of a larger number the lowest 16 bits count. Default: each segment of
         /// the table starts with its own.
-        seed: Option<u64> = bits(),
+        seed: Option<u64> = seed(),
         /// Position of the first frame in the table, for a clip that starts later than the table.
         offset: i64 = integer(-1_000_000_000..=1_000_000_000).default(0).unit(Unit::Frames),
     }

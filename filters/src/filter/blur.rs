@@ -176,9 +176,7 @@ impl Render for Blur {
     }
 
     fn render(&self, planes: &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
-        let Some(input) = band.input else {
-            unreachable!("the plan's reach is in rows, so the input is handed in beside the output")
-        };
+        let input = band.source();
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (width, height) = self.format.plane_size(p);
             if width == 0 || height == 0 {

@@ -46,9 +46,9 @@ use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use figure::Figure;
 use portrait::RenderBuffers;
-use rules::{Agent, Moment, Rules, scale};
+use rules::{AGENTS_PER_TASK, Agent, Rules, StepState, scale};
 use std::sync::{Arc, Mutex};
-use view::{Area, LAMP, LIGHT, Look, SPLATS, View};
+use view::{Area, FrameParams, LAMP, LIGHT, SPLATS, View};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<FlockSpec>(
@@ -60,9 +60,8 @@ pub const ENTRY: Entry = Entry::new::<FlockSpec>(
 
 /// The largest number of agents.
 pub const MAX_AGENTS: i64 = 100_000;
-/// Agents that a task draws, and pictures that a task makes.
-const PART: usize = 512;
-const PICTURES: usize = 4;
+/// The number of pictures per task.
+const PICTURES_PER_TASK: usize = 4;
 /// Pictures of a frame have at most so many texels for each of its samples, and [`FREE`] more. The nearest agents have them.
 const TEXELS: f64 = 1.5;
 const FREE: f64 = 65536.0;
@@ -162,19 +161,14 @@ impl Spec for FlockSpec {
     }
 }
 
-type Sheet = Option<(usize, [f32; 2])>;
+/// The number of pictures of an image, and half their width and height for a span of 1.
+type FlipBook = Option<(usize, [f32; 2])>;
 
 impl FlockSpec {
     fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<Flock, SettingError> {
-        let aspect = f64::from(input.width) * input.shape() / f64::from(input.height);
-        if !(1.0 / 64.0..=64.0).contains(&aspect) {
-            return Err(SettingError::new(
-                "",
-                "one side of the frame is more than 64 times as long as the other: crop it",
-            ));
-        }
+        let aspect = stepped::aspect(input, 64.0)?;
         let solid = self.solid(aspect)?;
-        let (shapes, sheet) = self.shapes()?;
+        let (shapes, flip_book) = self.shapes()?;
         let agents = (self.agents + self.predators) as usize;
         let unit = f64::from(input.width) / 1920.0 * input.shape() * 0.5;
         // The lamp alone has to be mixed in R, G and B.
@@ -182,7 +176,7 @@ impl FlockSpec {
         let blend = |i: usize| if lamp && i == usize::from(LIGHT) { Blend::Screen } else { Blend::Over };
         let styles = (0..).zip(shapes).map(|(i, shape)| SplatStyle::new(shape, blend(i))).collect();
         let full = !self.draft && view::detailed(self.size.bounds().1 * unit);
-        let each = if sheet.is_some() { 1 } else { SPLATS };
+        let each = if flip_book.is_some() { 1 } else { SPLATS };
         let mut overlay = Overlay::with_space(input, styles, self.light, agents * each + LAMP.len(), level)?;
         overlay.painter = overlay.painter.draft(self.draft);
         let rate = stepped::rate(input);
@@ -199,7 +193,7 @@ impl FlockSpec {
             self.start
         );
         let clock = Clock::new(input, steps, self.start, text.bytes().map(u64::from));
-        Ok(Flock { set: self.clone(), overlay, sheet, full, unit, clock, rules, beats, level })
+        Ok(Flock { set: self.clone(), overlay, flip_book, full, unit, clock, rules, beats, level })
     }
 
     fn solid(&self, aspect: f64) -> Result<Option<Arc<SignedDistanceField>>, SettingError> {
@@ -209,8 +203,8 @@ impl FlockSpec {
         Ok(mask.and_then(|mask| mask.distance_field(aspect, [0.0; 2], nodes, true)))
     }
 
-    /// Shapes of the styles, and how many pictures a sheet has, and their half width and height for a span of 1.
-    fn shapes(&self) -> Result<(Vec<Shape>, Sheet), SettingError> {
+    /// Shapes of the styles, and the flip-book.
+    fn shapes(&self) -> Result<(Vec<Shape>, FlipBook), SettingError> {
         let mut shapes = view::shapes().map_err(|e| SettingError::new("", e))?.to_vec();
         let Some(picture) = &self.image else { return Ok((shapes, None)) };
         let most = MAX_STYLES - shapes.len();
@@ -225,7 +219,7 @@ impl FlockSpec {
 struct Flock {
     set: FlockSpec,
     overlay: Overlay,
-    sheet: Sheet,
+    flip_book: FlipBook,
     full: bool,
     /// Rows of half a pixel of a picture 1920 wide.
     unit: f64,
@@ -240,12 +234,6 @@ struct Flock {
 struct FlockFrame {
     agents: Arc<Vec<Agent>>,
     bins: Bins,
-}
-
-/// The parameters of a frame.
-struct FlockAt {
-    steps: u64,
-    look: Look,
 }
 
 impl Flock {
@@ -264,14 +252,14 @@ impl Flock {
     }
 
     /// The state besides the agents before a step.
-    fn moment(&self, step: u64) -> Moment {
+    fn step_state(&self, step: u64) -> StepState {
         let at = self.clock.time(step);
         let threat =
             self.set.threat.as_ref().map(|p| self.point(p.at(&at)).map(|v| v.clamp(-50.0, 50.0) as f32));
-        Moment { step, home: self.home(&at), threat }
+        StepState { step, home: self.home(&at), threat }
     }
 
-    fn view<'a>(&'a self, look: &'a Look) -> View<'a> {
+    fn view<'a>(&'a self, params: &'a FrameParams) -> View<'a> {
         View {
             overlay: &self.overlay,
             rules: &self.rules,
@@ -279,8 +267,8 @@ impl Flock {
             beats: self.beats,
             depth: self.set.depth as f32,
             full: self.full,
-            sheet: self.sheet,
-            look,
+            flip_book: self.flip_book,
+            params,
         }
     }
 }
@@ -326,11 +314,12 @@ impl Flock {
         let mut pictures = vec![Picture::default(); wanted.len()];
         let free_buffers: Mutex<Vec<RenderBuffers>> = Mutex::default();
         {
-            let parts: Vec<Mutex<&mut [Picture]>> = pictures.chunks_mut(PICTURES).map(Mutex::new).collect();
+            let parts: Vec<Mutex<&mut [Picture]>> =
+                pictures.chunks_mut(PICTURES_PER_TASK).map(Mutex::new).collect();
             executor.execute(parts.len(), &|part| {
                 let mut buffers = lock(&free_buffers).pop().unwrap_or_default();
                 let mut out = lock(&parts[part]);
-                for (picture, (_, id, area)) in out.iter_mut().zip(&wanted[part * PICTURES..]) {
+                for (picture, (_, id, area)) in out.iter_mut().zip(&wanted[part * PICTURES_PER_TASK..]) {
                     let pose = view.pose(&agents[*id as usize], u64::from(*id));
                     *picture = view.picture(&pose, area, &mut buffers);
                 }
@@ -342,10 +331,10 @@ impl Flock {
 }
 
 impl Render for Flock {
-    type Params = FlockAt;
+    type Params = FrameParams;
     type State = FlockFrame;
 
-    fn at(&self, at: &FrameTime) -> Option<(Plan, FlockAt)> {
+    fn at(&self, at: &FrameTime) -> Option<(Plan, FrameParams)> {
         let steps = self.clock.steps(at);
         let rgb = |colour: &Option<Animated<[f64; 4]>>| {
             colour.as_ref().map(|c| {
@@ -353,7 +342,8 @@ impl Render for Flock {
                 [r, g, b]
             })
         };
-        let look = Look {
+        let params = FrameParams {
+            steps,
             half: (self.set.size.at(at) * self.unit) as f32,
             haze: self.set.haze.at(at) as f32,
             haze_colour: rgb(&self.set.haze_colour),
@@ -363,7 +353,7 @@ impl Render for Flock {
             lamp: self.home(at),
             time: steps as f64 * f64::from(self.rules.dt),
         };
-        Some((self.overlay.plan(at), FlockAt { steps, look }))
+        Some((self.overlay.plan(at), params))
     }
 
     fn memory(&self) -> Memory {
@@ -388,25 +378,25 @@ impl Render for Flock {
 
     fn prepare(
         &self,
-        now: &FlockAt,
+        now: &FrameParams,
         mut near: FlockFrame,
         host: &Host<'_>,
     ) -> Result<FlockFrame, PrepareError> {
         host.check()?;
-        let view = self.view(&now.look);
+        let view = self.view(now);
         let agents = near.agents.clone();
         let (pictures, which) = self.pictures(&view, &agents, host.executor);
         host.check()?;
         // The lamp is a part of its own.
-        let parts = agents.len().div_ceil(PART) + 1;
+        let parts = agents.len().div_ceil(AGENTS_PER_TASK) + 1;
         let make = |part: usize, out: &mut Vec<Splat>| {
-            let from = part * PART;
+            let from = part * AGENTS_PER_TASK;
             if from >= agents.len() {
                 return if part + 1 == parts {
                     view.lamp(out)
                 };
             }
-            let to = (from + PART).min(agents.len());
+            let to = (from + AGENTS_PER_TASK).min(agents.len());
             for (id, agent) in (from as u64..).zip(&agents[from..to]) {
                 match which.get(id as usize).copied().unwrap_or(NONE) {
                     NONE => view.splats(agent, id, out),
@@ -419,7 +409,7 @@ impl Render for Flock {
         Ok(near)
     }
 
-    fn render(&self, _: &FlockAt, frame: &FlockFrame, band: &mut Band<'_>, scratch: &mut Scratch) {
+    fn render(&self, _: &FrameParams, frame: &FlockFrame, band: &mut Band<'_>, scratch: &mut Scratch) {
         self.overlay.painter.draw(&frame.bins, &mut band.output, band.writes, scratch);
     }
 }
@@ -434,11 +424,12 @@ impl Stepped<8> for Flock {
     }
 
     fn start(&self) -> Result<Self::State, PrepareError> {
-        Ok(Arc::new(self.rules.start(self.moment(0).home)))
+        Ok(Arc::new(self.rules.start(self.step_state(0).home)))
     }
 
     fn advance(&self, agents: &mut Self::State, steps: u64, executor: &dyn Executor) {
-        *agents = Arc::new(self.rules.step(agents, &self.moment(steps), self.beats, self.level, executor));
+        *agents =
+            Arc::new(self.rules.step(agents, &self.step_state(steps), self.beats, self.level, executor));
     }
 
     fn snapshot(&self, agents: &mut Self::State) -> Self::Snapshot {
@@ -459,7 +450,7 @@ impl Simulate for Flock {
 
     fn step(
         &self,
-        now: &FlockAt,
+        now: &FrameParams,
         track: &mut Option<Self::Simulation>,
         host: &Host<'_>,
     ) -> Result<FlockFrame, PrepareError> {

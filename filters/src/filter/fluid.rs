@@ -30,7 +30,7 @@ use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
 use composite::SurfaceLayer;
-use paint::Appearance;
+use paint::LiquidLook;
 use scene::{Kind, Scene, SceneParams};
 use std::sync::Arc;
 use surface::{ParcelPoint, Shape, Surface};
@@ -80,7 +80,7 @@ settings! {
         shine: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).group("Look"),
         /// Smoothness of the surface: 0 shows each drop, 1 merges them.
         smoothness: f64 = fixed(0.0..=1.0).default(0.3).unit(Unit::Fraction).group("Look"),
-        /// Strength of small waves on the surface: 0 is flat.
+        /// Strength of small waves on the surface: 0 is fluid.
         ripples: f64 = fixed(0.0..=4.0).default(1.0).group("Look"),
         /// Quick preview: no refraction and a coarser surface. The motion is the same.
         draft: bool = switch().default(false),
@@ -124,14 +124,7 @@ impl Spec for FluidSpec {
         }
         let images = (self.obstacle.as_ref(), self.obstacle_frame.as_ref());
         let solid = obstacle(images.0, images.1, self.threshold, self.solid)?;
-        let sample = input.shape();
-        let aspect = f64::from(input.width) * sample / f64::from(input.height);
-        if !(1.0 / 16.0..=16.0).contains(&aspect) {
-            return Err(SettingError::new(
-                "",
-                "one side of the frame is more than 16 times as long as the other: crop it",
-            ));
-        }
+        let aspect = stepped::aspect(input, 16.0)?;
         let scene = Scene::new(SceneParams {
             kind: self.scene,
             count: self.particles as usize,
@@ -160,7 +153,7 @@ impl Spec for FluidSpec {
             set: self.clone(),
             format: *input,
             level,
-            sample: sample as f32,
+            sample: input.shape() as f32,
             scene,
             surface,
             clock,
@@ -195,14 +188,14 @@ struct FluidFrame {
 /// The state of the fluid in a frame.
 struct FluidAt {
     steps: u64,
-    look: Appearance,
+    look: LiquidLook,
     /// Red, green, blue, alpha.
     tint: [f64; 4],
 }
 
 impl Fluid {
-    fn look(&self, at: &FrameTime, alpha: f64) -> Appearance {
-        Appearance {
+    fn look(&self, at: &FrameTime, alpha: f64) -> LiquidLook {
+        LiquidLook {
             tint: paint::layer(self.set.depth.at(at) * alpha),
             bend: if self.set.draft { 0.0 } else { (0.035 * self.set.refraction.at(at)) as f32 },
             shine: self.set.shine.at(at) as f32,
@@ -267,17 +260,17 @@ impl Stepped<4> for Fluid {
         self.scene.start(self.level).map_err(|e| PrepareError::Failed(e.to_string()))
     }
 
-    fn advance(&self, flat: &mut Fluid2d, _: u64, executor: &dyn Executor) {
-        self.scene.advance(flat, executor);
+    fn advance(&self, fluid: &mut Fluid2d, _: u64, executor: &dyn Executor) {
+        self.scene.advance(fluid, executor);
     }
 
-    fn snapshot(&self, flat: &mut Fluid2d) -> ParcelPoints {
+    fn snapshot(&self, fluid: &mut Fluid2d) -> ParcelPoints {
         let [left, top] = self.scene.origin();
-        Arc::new(flat.places().map(|(id, [x, y])| ParcelPoint { at: [x - left, y - top], id }).collect())
+        Arc::new(fluid.places().map(|(id, [x, y])| ParcelPoint { at: [x - left, y - top], id }).collect())
     }
 
-    fn items(&self, flat: &Fluid2d) -> Vec<[f32; 4]> {
-        flat.parcels()
+    fn items(&self, fluid: &Fluid2d) -> Vec<[f32; 4]> {
+        fluid.parcels()
     }
 
     fn restore(&self, parcels: Vec<[f32; 4]>, steps: u64) -> Option<Fluid2d> {

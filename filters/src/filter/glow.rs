@@ -254,7 +254,7 @@ impl Render for Glow {
     }
 
     fn render(&self, now: &Now, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
-        let Some(input) = band.input else { unreachable!("a plan with a reach is given the input") };
+        let input = band.source();
         let height = self.rgb.rgb.plane_size(0).1;
         let rows = self.rgb.around(&band.rows);
         let wide = rows.start.saturating_sub(now.reach)..(rows.end + now.reach).min(height);

@@ -35,7 +35,7 @@ use crate::pixel::grain::{
     Fields, Gain, Luma, Ramp, RowKernel, Skew, Sources, TURN, Taps, limited_near_end, mean_row, rounded_sd,
 };
 use crate::plate::{PLATE_SD, Plate};
-use crate::settings::{Animated, SettingError, Values};
+use crate::settings::{Animated, FileAsset, SettingError, Values};
 use crate::simd::Level;
 use coarse::White;
 use field::Rows;
@@ -64,13 +64,8 @@ impl Spec for GrainSpec {
     }
 
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let plate = match &self.plate {
-            Some(file) => Some(file.contents::<Arc<Plate>>().cloned().ok_or_else(|| SettingError {
-                setting: "plate",
-                problem: format!("{} has not been read", file.name()),
-            })?),
-            None => None,
-        };
+        let read = |file: &FileAsset| file.require::<Arc<Plate>>().cloned();
+        let plate = self.plate.as_ref().map(read).transpose().map_err(|e| SettingError::new("plate", e))?;
         let mut grain = Grain {
             format: *input,
             set: self.clone(),

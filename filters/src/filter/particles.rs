@@ -248,7 +248,7 @@ impl Particles {
         }
         let mut overlay = Overlay::with_space(input, styles, effect.light, alive as usize, level)?;
         overlay.painter = overlay.painter.draft(self.set.draft);
-        let whole = |a: &Animated| match a {
+        let integral = |a: &Animated| match a {
             Animated::Curve(c) if a.constant().is_none() => Some(Arc::new(Integral::new(c))),
             _ => None,
         };
@@ -260,9 +260,9 @@ impl Particles {
             most,
             amount: self.set.amount.clone(),
             size: self.set.size.clone(),
-            speed_sum: whole(&self.set.speed),
+            speed_sum: integral(&self.set.speed),
             speed: self.set.speed.clone(),
-            wind_sum: whole(&wind),
+            wind_sum: integral(&wind),
             wind,
             every: if self.set.draft { DRAFT } else { 1 },
             alive,
@@ -323,11 +323,11 @@ impl BoundParticles {
         };
         let wind_offset = self.wind_sum.clone().map(|sum| -> WindOffset {
             let unit = unit(&self.wind);
-            let seconds = match &self.wind {
+            let here = match &self.wind {
                 Animated::Curve(c) if !c.in_seconds() => at.frame,
                 _ => at.time,
             };
-            let (now, here) = (sum.value_at(seconds), seconds);
+            let now = sum.value_at(here);
             // A particle of age `age` in the effect was born `age / speed` ago.
             let per_age = if speed > 0.0 { 1.0 / (speed * unit) } else { 0.0 };
             Arc::new(move |age| {

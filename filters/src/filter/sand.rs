@@ -29,7 +29,7 @@ use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
 use draw::Material;
-use layer::{Appearance, Layer};
+use layer::{Layer, SandLook};
 use scene::{Scene, Source, State};
 use snapshot::Snapshot;
 
@@ -192,13 +192,7 @@ impl Spec for SandSpec {
 
 impl SandSpec {
     fn bound(&self, input: &Format, seed: u64, level: Level) -> Result<SandFilter, SettingError> {
-        let aspect = f64::from(input.width) * input.shape() / f64::from(input.height);
-        if !(1.0 / 16.0..=16.0).contains(&aspect) {
-            return Err(SettingError::new(
-                "",
-                "one side of the frame is more than 16 times as long as the other: crop it",
-            ));
-        }
+        stepped::aspect(input, 16.0)?;
         let images = (self.obstacle.as_ref(), self.obstacle_frame.as_ref());
         let mask = obstacle(images.0, images.1, self.threshold, self.solid)?;
         let picture = self.picture_frame.as_ref().filter(|_| self.source == Source::Picture);
@@ -233,7 +227,7 @@ struct SandFrame {
 /// The sand at a time.
 struct SandAt {
     steps: u64,
-    appearance: Appearance,
+    appearance: SandLook,
 }
 
 impl Render for SandFilter {
@@ -246,7 +240,7 @@ impl Render for SandFilter {
             let all = libm::floor(self.set.backwards * self.clock.rate.to_f64()) as u64 * self.clock.frame;
             steps = (all + 2 * self.clock.preroll_steps).saturating_sub(steps).max(self.clock.preroll_steps);
         }
-        let appearance = Appearance {
+        let appearance = SandLook {
             colour: self.set.colour.as_ref().map(|c| c.at(at)),
             behind: self.set.behind.at(at),
             outline: self.set.outline.at(at) as f32,

@@ -7,6 +7,7 @@ use crate::frame::{Format, FrameTime};
 use crate::host::{Executor, Host, PrepareError};
 use crate::noise::seed::mix64;
 use crate::ratio::Ratio;
+use crate::settings::SettingError;
 use std::collections::VecDeque;
 
 /// Frames from one stored state to the next.
@@ -19,6 +20,19 @@ pub(super) const RECENT: usize = JUMP as usize + 1;
 /// Frames per second of an input; 24 if it has no rate.
 pub(super) fn rate(input: &Format) -> Ratio {
     if input.rate > Ratio::ZERO { input.rate } else { Ratio::whole(24) }
+}
+
+/// The displayed aspect ratio of an input.
+///
+/// # Errors
+/// One side is more than `limit` times as long as the other.
+pub(super) fn aspect(input: &Format, limit: f64) -> Result<f64, SettingError> {
+    let aspect = f64::from(input.width) * input.shape() / f64::from(input.height);
+    if (1.0 / limit..=limit).contains(&aspect) {
+        return Ok(aspect);
+    }
+    let problem = format!("one side of the frame is more than {limit} times as long as the other: crop it");
+    Err(SettingError::new("", problem))
 }
 
 /// The relation of frames and steps.

@@ -112,9 +112,7 @@ impl Render for Unsharp {
 
 impl Unsharp {
     fn planes<T: ConvertF32>(&self, now: &Now, band: &mut Band<'_>, scratch: &mut Scratch) {
-        let Some(input) = band.input else {
-            unreachable!("the blur's reach is in rows, so the input is handed in beside the output")
-        };
+        let input = band.source();
         match self.format.alpha_plane() {
             Some(a) if self.format.alpha == Alpha::Premultiplied => {
                 self.multiplied::<T>(now, a, input, band, scratch);

@@ -6,8 +6,8 @@ use crate::ratio::Ratio;
 /// The position of a picture in its source. A filter must not use any other time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FrameTime {
-    /// The key of random numbers, and of nothing else: the frame's number; for fields 2n and 2n+1 in order of
-    /// time.
+    /// The number of the picture, from which random numbers follow: that of the frame; for its fields 2n and 2n+1
+    /// in order of time.
     pub index: i64,
     /// The number of the frame, for curves with keys in frames; a second field is half a frame later.
     pub frame: Ratio,

@@ -148,7 +148,7 @@ pub const fn points(range: RangeInclusive<f64>) -> SettingBuilder<Option<Points>
 }
 
 /// A seed of random numbers.
-pub const fn bits() -> SettingBuilder<Option<u64>> {
+pub const fn seed() -> SettingBuilder<Option<u64>> {
     builder(Kind::Seed)
 }
 

@@ -70,6 +70,27 @@ pub(super) fn steps(frame: f64) -> u64 {
 /// The number of neighbours of an agent in a flock that fills half of its space evenly.
 const NEIGHBOURS: f64 = 12.0;
 
+/// The waves of the wind in a home with a half axis of `size`.
+fn winds(seed: u64, size: f64) -> [Mode; MODES] {
+    let mut rng = Rng::new(seed ^ 0x0077_696e_6473, 0);
+    core::array::from_fn(|i| {
+        // Horizontally in every direction, less in height and depth; the longest axis first.
+        let k = unit(
+            [rng.range(-1.0, 1.0), rng.range(-0.8, 0.8), rng.range(-0.8, 0.8)].map(|v| v as f32),
+            [1.0, 0.0, 0.0],
+        );
+        let other = [rng.range(-1.0, 1.0), rng.range(-0.6, 0.6), rng.range(-0.8, 0.8)].map(|v| v as f32);
+        let way = unit(cross(k, other), [0.0, 0.0, 1.0]);
+        let waves = (0.30 + 0.22 * i as f64) / size;
+        Mode {
+            k: mul(k, waves as f32),
+            way: mul(way, (0.8 - 0.08 * i as f64) as f32),
+            rate: rng.range(0.06, 0.16) * if i % 2 == 0 { 1.0 } else { -1.0 },
+            phase: rng.next_f64(),
+        }
+    })
+}
+
 /// The rules, and wing beats per second.
 pub(super) fn rules(
     set: &FlockSpec,
@@ -90,24 +111,6 @@ pub(super) fn rules(
     let span = set.size.bounds().1 / 1920.0 * aspect;
     let separation_radius = (0.42 * perception_radius).max(0.75 * span).min(0.5);
     let perception_radius = perception_radius.max(1.6 * separation_radius).min(0.8);
-    let mut rng = Rng::new(seed ^ 0x0077_696e_6473, 0);
-    let size = home[0].max(home[1]);
-    let wind: [Mode; MODES] = core::array::from_fn(|i| {
-        // Horizontally in every direction, less in height and depth; the longest axis first.
-        let k = unit(
-            [rng.range(-1.0, 1.0), rng.range(-0.8, 0.8), rng.range(-0.8, 0.8)].map(|v| v as f32),
-            [1.0, 0.0, 0.0],
-        );
-        let other = [rng.range(-1.0, 1.0), rng.range(-0.6, 0.6), rng.range(-0.8, 0.8)].map(|v| v as f32);
-        let way = unit(cross(k, other), [0.0, 0.0, 1.0]);
-        let waves = (0.30 + 0.22 * i as f64) / size;
-        Mode {
-            k: mul(k, waves as f32),
-            way: mul(way, (0.8 - 0.08 * i as f64) as f32),
-            rate: rng.range(0.06, 0.16) * if i % 2 == 0 { 1.0 } else { -1.0 },
-            phase: rng.next_f64(),
-        }
-    });
     let cos = (1.0 - habit.below * habit.below).sqrt();
     let rules = Rules {
         agents: set.agents as usize,
@@ -132,7 +135,7 @@ pub(super) fn rules(
         agility: habit.agility as f32,
         up: [0.0, -cos as f32, habit.below as f32],
         home: home.map(|v| v as f32),
-        wind,
+        wind: winds(seed, home[0].max(home[1])),
         solid,
     };
     (rules, (habit.beats * set.flap) as f32)

@@ -32,11 +32,11 @@ fn eighth(v: f32) -> f32 {
 
 impl Light {
     pub(super) fn new(view: &View<'_>, figure: Figure, p: V) -> Light {
-        let look = view.look;
+        let params = view.params;
         let (to, strong, all) = match figure {
             Figure::Moth => {
-                let to = sub(look.lamp, p);
-                (unit(to, SUN), look.lamplight() * 5.0 / (1.0 + dot(to, to) * 45.0), 0.15)
+                let to = sub(params.lamp, p);
+                (unit(to, SUN), params.lamplight() * 5.0 / (1.0 + dot(to, to) * 45.0), 0.15)
             }
             Figure::Fish => (WATER, 1.0, view.daylight(p)),
             Figure::Bat => (DUSK, 0.30, 1.0),
@@ -49,7 +49,7 @@ impl Light {
             strong,
             all,
             haze: haze.map(|(c, part)| (c.map(|v| v as f32), part as f32)),
-            colour: look.colour.map(|c| c.map(|v| v as f32)),
+            colour: params.colour.map(|c| c.map(|v| v as f32)),
         }
     }
 

@@ -106,7 +106,7 @@ impl View<'_> {
     fn pose_count(&self, s: &AgentPose) -> usize {
         let [dx, dy] = [0, 1].map(|i: usize| s.then.at[i] - s.here.at[i]);
         let swing = if s.figure == Figure::Fish { 1.2 } else { 5.2 };
-        let beat = swing * s.own.effort * self.beats * self.look.shutter * s.own.half;
+        let beat = swing * s.own.effort * self.beats * self.params.shutter * s.own.half;
         let moved = (dx * dx + dy * dy).sqrt() + beat;
         (moved.ceil() as usize).clamp(1, POSES)
     }
@@ -124,7 +124,7 @@ impl View<'_> {
         built.clear();
         for k in 0..count {
             let t = if count > 1 { k as f32 / (count - 1) as f32 } else { 0.0 };
-            own.phase = s.own.phase + self.beats * self.look.shutter * t;
+            own.phase = s.own.phase + self.beats * self.params.shutter * t;
             mesh.clear(k == 0);
             match s.figure {
                 Figure::Starling | Figure::Gull if s.falcon => FALCON.build(mesh, &own),

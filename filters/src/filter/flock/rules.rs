@@ -15,16 +15,15 @@ use std::sync::{Arc, Mutex};
 /// The number of waves of the wind.
 pub(super) const MODES: usize = 5;
 /// The number of agents per task.
-const PART: usize = 512;
+pub(super) const AGENTS_PER_TASK: usize = 512;
 
-/// The time constants in seconds for alignment, cohesion and separation.
-pub(super) const ALIGN: f32 = 0.30;
-pub(super) const CLOSE: f32 = 0.60;
-pub(super) const PART_WAYS: f32 = 0.10;
-/// The time constant in seconds for the speed of its kind.
-pub(super) const CRUISE: f32 = 0.5;
+/// Time constants in seconds.
+pub(super) const ALIGNMENT_TIME: f32 = 0.30;
+pub(super) const COHESION_TIME: f32 = 0.60;
+pub(super) const SEPARATION_TIME: f32 = 0.10;
+pub(super) const SPEED_TIME: f32 = 0.5;
 /// The distances at which agents avoid a predator or a threat, and an obstacle.
-pub(super) const FEAR: f32 = 0.32;
+pub(super) const FLEE_DISTANCE: f32 = 0.32;
 pub(super) const MARGIN: f32 = 0.07;
 
 /// Distance of the camera from the nearest agents, in frame heights.
@@ -88,7 +87,7 @@ pub(super) struct Rules {
 
 /// The state besides the agents.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Moment {
+pub(super) struct StepState {
     /// The number of steps so far.
     pub(super) step: u64,
     /// The centre of the home.
@@ -174,14 +173,14 @@ impl Rules {
 
     /// The position relative to the home, in its half axes.
     #[inline(always)]
-    fn out_of_home(&self, now: &Moment, p: V) -> V {
+    fn out_of_home(&self, now: &StepState, p: V) -> V {
         let from = sub(p, now.home);
         [from[0] / self.home[0], from[1] / self.home[1], from[2] / self.home[2]]
     }
 
     /// The acceleration of an agent without neighbours.
     #[inline(always)]
-    pub(super) fn alone(&self, step_wind: &StepWind, now: &Moment, id: u64, own: f32, p: V, v: V) -> V {
+    pub(super) fn alone(&self, step_wind: &StepWind, now: &StepState, id: u64, own: f32, p: V, v: V) -> V {
         let part = self.out_of_home(now, p);
         let out = dot(part, part).sqrt();
         let mut acc = [0.0; 3];
@@ -202,17 +201,17 @@ impl Rules {
         // Level flight.
         acc = sub(acc, mul(self.up, dot(v, self.up) * self.level));
         let fast = dot(v, v).sqrt();
-        add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / CRUISE))
+        add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / SPEED_TIME))
     }
 
     /// Avoidance of predators, the threat and the obstacle.
     #[inline(always)]
-    pub(super) fn flight(&self, now: &Moment, predators: &[Agent], own: f32, p: V) -> V {
+    pub(super) fn flight(&self, now: &StepState, predators: &[Agent], own: f32, p: V) -> V {
         let mut acc = [0.0; 3];
         for f in predators {
             let away = sub(p, [f[0], f[1], f[2]]);
             let far = dot(away, away).sqrt();
-            let near = (1.0 - far / FEAR).max(0.0);
+            let near = (1.0 - far / FLEE_DISTANCE).max(0.0);
             acc = add(acc, mul(unit(away, [0.0, -1.0, 0.0]), near * own * 12.0));
         }
         let s = scale(p[2]);
@@ -220,7 +219,7 @@ impl Rules {
         if let Some([tx, ty]) = now.threat {
             let away = [x - tx, y - ty, 0.0];
             let far = dot(away, away).sqrt();
-            let near = (1.0 - far / FEAR).max(0.0);
+            let near = (1.0 - far / FLEE_DISTANCE).max(0.0);
             acc = add(acc, mul(unit(away, [0.0, -1.0, 0.0]), near * own * 16.0 / s));
         }
         if let Some(solid) = &self.solid {
@@ -289,7 +288,7 @@ impl Rules {
         let eager = if far > 0.22 { 2.6 } else { 0.0 };
         let acc = add(mul(unit(to, [0.0; 3]), eager * own), mul(self.wander_noise(step_wind, id), 1.5 * own));
         let fast = dot(v, v).sqrt();
-        add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / CRUISE))
+        add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / SPEED_TIME))
     }
 }
 
@@ -297,7 +296,7 @@ impl Rules {
 struct World<'a> {
     rules: &'a Rules,
     step_wind: &'a StepWind,
-    now: &'a Moment,
+    now: &'a StepState,
     predators: &'a [Agent],
     cells: &'a Cells,
     beats: f32,
@@ -326,11 +325,12 @@ impl Rules {
     /// The acceleration of an agent by its neighbours.
     #[inline(always)]
     pub(super) fn together(&self, near: &Near, own: f32, v: V) -> V {
-        let mut acc = mul(near.apart, self.separation * own / PART_WAYS);
+        let mut acc = mul(near.apart, self.separation * own / SEPARATION_TIME);
         if near.count > 0.0 {
             let part = 1.0 / near.count;
-            acc = add(acc, mul(sub(mul(near.velocity, part), v), self.alignment / ALIGN));
-            acc = add(acc, mul(near.to, part * self.cohesion * own / (self.perception_radius * CLOSE)));
+            acc = add(acc, mul(sub(mul(near.velocity, part), v), self.alignment / ALIGNMENT_TIME));
+            acc =
+                add(acc, mul(near.to, part * self.cohesion * own / (self.perception_radius * COHESION_TIME)));
         }
         acc
     }
@@ -339,7 +339,7 @@ impl Rules {
     pub(super) fn step(
         &self,
         state: &[Agent],
-        now: &Moment,
+        now: &StepState,
         beats: f32,
         level: Level,
         executor: &dyn Executor,
@@ -352,12 +352,12 @@ impl Rules {
         let sorted = Sorted::new(agents, &cells);
         let mut moved = vec![[0f32; 8]; agents.len()];
         {
-            let parts: Vec<Mutex<&mut [Agent]>> = moved.chunks_mut(PART).map(Mutex::new).collect();
+            let parts: Vec<Mutex<&mut [Agent]>> = moved.chunks_mut(AGENTS_PER_TASK).map(Mutex::new).collect();
             let world = World { rules: self, step_wind: &step_wind, now, predators, cells: &cells, beats };
             executor.execute(parts.len(), &|part| {
                 let mut out = lock(&parts[part]);
-                let mut seen = [Near::default(); PART];
-                let first = part * PART;
+                let mut seen = [Near::default(); AGENTS_PER_TASK];
+                let first = part * AGENTS_PER_TASK;
                 near(level, reach, &cells, &sorted, now.step, first, &mut seen[..out.len()]);
                 advance(level, &world, agents, first, &seen, &mut out);
             });

@@ -131,14 +131,15 @@ pub(super) fn rules_of(settings: &[(&str, &str)]) -> (Rules, f32, FlockSpec) {
     (rules, beats, set)
 }
 
-pub(super) fn moment(rules: &Rules, step: u64, depth: f64) -> Moment {
-    Moment { step, home: [0.5 * rules.aspect, 0.5, 0.5 * depth as f32], threat: None }
+pub(super) fn step_state(rules: &Rules, step: u64, depth: f64) -> StepState {
+    StepState { step, home: [0.5 * rules.aspect, 0.5, 0.5 * depth as f32], threat: None }
 }
 
-fn after(rules: &Rules, depth: f64, steps: u64, change: impl Fn(Moment) -> Moment) -> Vec<Agent> {
-    let mut agents = rules.start(moment(rules, 0, depth).home);
+fn after(rules: &Rules, depth: f64, steps: u64, change: impl Fn(StepState) -> StepState) -> Vec<Agent> {
+    let mut agents = rules.start(step_state(rules, 0, depth).home);
     for step in 0..steps {
-        agents = rules.step(&agents, &change(moment(rules, step, depth)), 6.0, Level::best(), &CurrentThread);
+        agents =
+            rules.step(&agents, &change(step_state(rules, step, depth)), 6.0, Level::best(), &CurrentThread);
     }
     agents
 }
@@ -195,7 +196,7 @@ fn what_is_feared_is_kept_away_from() {
         agents.iter().map(of).filter(|[x, y]| (x - 0.889).abs() < 0.12 && (y - 0.5).abs() < 0.12).count()
     };
     let free = near(&after(&rules, set.depth, 120, |m| m));
-    let fled = near(&after(&rules, set.depth, 120, |m| Moment { threat: Some([0.889, 0.5]), ..m }));
+    let fled = near(&after(&rules, set.depth, 120, |m| StepState { threat: Some([0.889, 0.5]), ..m }));
     assert!(free > 20 && fled * 4 < free, "{fled} of {free}");
     // A predator flies through the flock and disperses the agents around it.
     let (hunted, _, set) = rules_of(&[("agents", "600"), ("waves", "0"), ("predators", "2")]);
@@ -203,7 +204,8 @@ fn what_is_feared_is_kept_away_from() {
     assert_eq!(agents.len(), 602);
     let (mut around_hunters, mut around_others) = (0, 0);
     for step in 60..160 {
-        agents = hunted.step(&agents, &moment(&hunted, step, set.depth), 6.0, Level::best(), &CurrentThread);
+        agents =
+            hunted.step(&agents, &step_state(&hunted, step, set.depth), 6.0, Level::best(), &CurrentThread);
         let around = |me: usize| {
             let far =
                 |a: &Agent| (0..3).map(|i| (a[i] - agents[me][i]) * (a[i] - agents[me][i])).sum::<f32>();
@@ -218,7 +220,7 @@ fn what_is_feared_is_kept_away_from() {
 #[test]
 fn a_goal_that_moves_takes_the_flock_along() {
     let (rules, _, set) = rules_of(&[("agents", "300"), ("spread", "0.3")]);
-    let agents = after(&rules, set.depth, 250, |m| Moment { home: [2.5, 0.5, m.home[2]], ..m });
+    let agents = after(&rules, set.depth, 250, |m| StepState { home: [2.5, 0.5, m.home[2]], ..m });
     let middle = agents.iter().map(|a| a[0]).sum::<f32>() / 300.0;
     assert!(middle > 2.0, "{middle}");
 }
@@ -233,11 +235,11 @@ fn nothing_enters_what_is_solid() {
         let set = FlockSpec::read(&values);
         let walls = set.solid(16.0 / 9.0).unwrap();
         let (rules, _) = kinds::rules(&set, 7, 16.0 / 9.0, 1.0 / 48.0, walls);
-        let mut agents = rules.start(moment(&rules, 0, set.depth).home);
+        let mut agents = rules.start(step_state(&rules, 0, set.depth).home);
         let mut least = f32::MAX;
         for step in 0..200 {
             agents =
-                rules.step(&agents, &moment(&rules, step, set.depth), 6.0, Level::best(), &CurrentThread);
+                rules.step(&agents, &step_state(&rules, step, set.depth), 6.0, Level::best(), &CurrentThread);
             for a in &agents {
                 let [x, y] = rules.seen([a[0], a[1], a[2]]);
                 least = least.min(rules.solid.as_ref().unwrap().at(x, y).0);
@@ -268,8 +270,8 @@ fn the_look_does_not_depend_on_the_number_of_agents() {
         let set = FlockSpec::read(&values(&[("agents", agents), ("size", "200")]));
         let flock = set.bound(&small(), 3, Level::best()).unwrap();
         let (_, now) = Render::at(&flock, &FrameTime::of_frame(0, Ratio::whole(24))).unwrap();
-        let animals = flock.rules.start(flock.moment(0).home);
-        let (pictures, _) = flock.pictures(&flock.view(&now.look), &animals, &CurrentThread);
+        let animals = flock.rules.start(flock.step_state(0).home);
+        let (pictures, _) = flock.pictures(&flock.view(&now), &animals, &CurrentThread);
         assert!(pictures.len() > 100, "{agents}: {}", pictures.len());
     }
 }
@@ -340,7 +342,7 @@ fn levels_and_parts_make_the_same_step() {
     for size in ["1", "200"] {
         let (rules, _, set) = rules_of(&[("agents", "1300"), ("spread", "0.3"), ("size", size)]);
         let start = after(&rules, set.depth, 2, |m| m);
-        let now = moment(&rules, 2, set.depth);
+        let now = step_state(&rules, 2, set.depth);
         let want = rules.step(&start, &now, 6.0, Level::SCALAR, &CurrentThread);
         for &level in Level::available() {
             let got = rules.step(&start, &now, 6.0, level, &Backwards(3));

@@ -2,6 +2,7 @@
 //! their own, see `portrait`.
 
 use super::super::overlay::Overlay;
+use super::FlipBook;
 use super::figure::{Figure, SIMPLE, palette, pose};
 use super::mesh::Individual;
 use super::rules::{Agent, CAMERA, Rules, scale};
@@ -54,9 +55,11 @@ impl Area {
     }
 }
 
-/// The view of agents in a frame.
+/// The parameters of a frame.
 #[derive(Clone, Debug)]
-pub(super) struct Look {
+pub(super) struct FrameParams {
+    /// Steps before the frame is shown.
+    pub(super) steps: u64,
     /// Half a span, in rows of the frame.
     pub(super) half: f32,
     pub(super) haze: f32,
@@ -71,7 +74,7 @@ pub(super) struct Look {
     pub(super) time: f64,
 }
 
-impl Look {
+impl FrameParams {
     /// The brightness of the lamp that lights moths: without a drawn lamp there is one in the picture.
     pub(super) fn lamplight(&self) -> f32 {
         if self.glow > 0.0 { self.glow } else { 0.8 }
@@ -87,9 +90,8 @@ pub(super) struct View<'a> {
     pub(super) depth: f32,
     /// Whether agents may be pictures of their own.
     pub(super) full: bool,
-    /// The pictures of the sheet, and half the width and height for a span of 1.
-    pub(super) sheet: Option<(usize, [f32; 2])>,
-    pub(super) look: &'a Look,
+    pub(super) flip_book: FlipBook,
+    pub(super) params: &'a FrameParams,
 }
 
 /// The projected coordinate system of a body: its centre, and unit vectors ahead, to its right and up, in rows; and the
@@ -131,7 +133,7 @@ impl View<'_> {
         let half = self.half(agent, id);
         let roll = self.roll(figure, agent, id);
         let here = self.stance(position, v, roll, half);
-        let then = self.stance(add(position, mul(v, self.look.shutter)), v, roll, half);
+        let then = self.stance(add(position, mul(v, self.params.shutter)), v, roll, half);
         let effort = self.effort(figure, id, dot(v, v).sqrt() / self.rules.speed.max(1e-6));
         let own = Individual { phase: agent[7], effort, ..Individual::new(self.rules.seed, id, half) };
         AgentPose { figure, falcon, position, own, here, then }
@@ -140,7 +142,7 @@ impl View<'_> {
     /// Half a span, in rows of the frame.
     fn half(&self, agent: &Agent, id: u64) -> f32 {
         let large = if id >= self.rules.agents as u64 { 2.2 } else { self.own_size(id) };
-        (self.look.half * scale(agent[2]) * large).min(LARGEST)
+        (self.params.half * scale(agent[2]) * large).min(LARGEST)
     }
 
     fn stance(&self, p: V, v: V, roll: f32, half: f32) -> Stance {
@@ -157,7 +159,7 @@ impl View<'_> {
     /// Noise around 0 that changes smoothly over time; an agent has three, selected by `which`.
     fn wander_phase(&self, id: u64, rate: f64, which: usize) -> f32 {
         let mut step_wind = self.rules.step_wind(0);
-        step_wind.wander_phase = self.look.time * rate;
+        step_wind.wander_phase = self.params.time * rate;
         self.rules.wander_noise(&step_wind, id ^ 0x6d6f_6f64_0000)[which]
     }
 
@@ -184,7 +186,7 @@ impl View<'_> {
 
     /// The area of an agent that is drawn as a picture of its own.
     pub(super) fn portrayed(&self, agent: &Agent, id: u64) -> Option<Area> {
-        if !self.full || self.sheet.is_some() || self.half(agent, id) < DETAIL {
+        if !self.full || self.flip_book.is_some() || self.half(agent, id) < DETAIL {
             return None;
         }
         self.area(&self.pose(agent, id)).filter(|a| a.size.iter().all(|s| *s <= Picture::MAX_SIDE))
@@ -210,14 +212,14 @@ impl View<'_> {
         }
         let (colour, opacity) = self.haze(p);
         let first = out.len();
-        if let Some((cells, [w, h])) = self.sheet {
+        if let Some((cells, [w, h])) = self.flip_book {
             let cell = ((agent[7] * cells as f32) as usize).min(cells.max(1) - 1);
             let turns = angle(here.axes[0][0], here.axes[0][1]);
             let splat = self.put(mid(here.at, then.at), [half * w, half * h], turns);
             out.push(Splat { style: SHEET + cell as u16, ..splat }.faded(opacity));
         } else {
             let a = pose(figure, phase, effort);
-            let b = pose(figure, phase + self.beats * self.look.shutter, effort);
+            let b = pose(figure, phase + self.beats * self.params.shutter, effort);
             let paint = Paint { colours: palette(figure), haze: colour, light: self.light(figure, p, &here) };
             for ((a, axes, shade), (b, ..)) in a.iter().zip(&b) {
                 let place = |stance: &Stance, c: &V| {
@@ -247,8 +249,8 @@ impl View<'_> {
     /// The haze at a position: its colour and fraction, and the remaining visibility.
     pub(super) fn haze(&self, p: V) -> (Option<([f64; 3], f64)>, f32) {
         let far = ((p[2] + 0.1) / (self.depth + 0.1)).clamp(0.0, 1.2);
-        let part = (self.look.haze * far).clamp(0.0, 1.0);
-        match self.look.haze_colour {
+        let part = (self.params.haze * far).clamp(0.0, 1.0);
+        match self.params.haze_colour {
             Some(colour) => (Some((colour, f64::from(part))), 1.0),
             None => (None, 1.0 - 0.85 * part),
         }
@@ -258,9 +260,9 @@ impl View<'_> {
     fn light(&self, figure: Figure, p: V, stance: &Stance) -> (f64, f64) {
         match figure {
             Figure::Moth => {
-                let to = sub(p, self.look.lamp);
+                let to = sub(p, self.params.lamp);
                 let far2 = f64::from(dot(to, to));
-                (0.16 + f64::from(self.look.lamplight()) * 1.05 / (1.0 + far2 * 22.0), 0.0)
+                (0.16 + f64::from(self.params.lamplight()) * 1.05 / (1.0 + far2 * 22.0), 0.0)
             }
             Figure::Fish => {
                 // A flank that turns towards the viewer reflects the daylight.
@@ -276,7 +278,7 @@ impl View<'_> {
 
     /// The brightness of the light under water, from above, with ripples.
     pub(super) fn daylight(&self, p: V) -> f32 {
-        let time = self.look.time as f32;
+        let time = self.params.time as f32;
         let ripple =
             wave(p[0] * 1.7 + 0.6 * p[2] + 0.23 * time) * wave(p[0] * 0.9 - p[1] * 0.7 - 0.17 * time);
         1.08 - 0.34 * self.rules.seen(p)[1] + 0.12 * ripple
@@ -284,7 +286,7 @@ impl View<'_> {
 
     fn shaded(&self, paint: &Paint, figure: Figure, shade: usize) -> [u16; 3] {
         let mut rgb = paint.colours[shade];
-        if let Some(colour) = self.look.colour {
+        if let Some(colour) = self.params.colour {
             let bright = rgb[0].max(rgb[1]).max(rgb[2]);
             let most = paint.colours.iter().flatten().fold(0.0f64, |m, v| m.max(*v));
             rgb = colour.map(|c| c * (0.5 + 0.5 * bright / most.max(1e-9)));
@@ -340,11 +342,11 @@ impl View<'_> {
 
     /// The lamp of moths: its bulb and its light.
     pub(super) fn lamp(&self, out: &mut Vec<Splat>) {
-        let glow = self.look.glow;
+        let glow = self.params.glow;
         if self.figure != Figure::Moth || glow <= 0.0 {
             return;
         }
-        let p = self.look.lamp;
+        let p = self.params.lamp;
         let [x, y] = self.rules.seen(p);
         let rows = self.overlay.size()[1] as f32;
         let (at, s) = ([x * rows, y * rows], scale(p[2]) * rows);

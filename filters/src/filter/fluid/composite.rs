@@ -2,7 +2,7 @@
 
 use super::super::Band;
 use super::super::point::nominal;
-use super::paint::{self, AlphaPlane, Appearance, Backdrop, PaintSample, PlaneColors, Row, RowShading};
+use super::paint::{self, AlphaPlane, Backdrop, LiquidLook, PaintSample, PlaneColors, Row, RowShading};
 use super::surface::{Node, Surface};
 use crate::frame::{Alpha, Format, FrameRef, Scratch};
 use crate::pixel::convert::{self, Coefficients};
@@ -12,7 +12,7 @@ use crate::simd::Level;
 pub(super) struct SurfaceLayer<'a> {
     pub(super) format: &'a Format,
     pub(super) level: Level,
-    pub(super) look: Appearance,
+    pub(super) look: LiquidLook,
     /// Red, green, blue, alpha.
     pub(super) tint: [f64; 4],
     pub(super) weights: Coefficients,

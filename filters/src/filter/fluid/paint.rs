@@ -7,7 +7,7 @@ use crate::simd::multiversion;
 
 /// The appearance in a frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Appearance {
+pub(super) struct LiquidLook {
     /// The opacity of a sixteenth of the depth at its maximum, 0 to 1: see [`layer`].
     pub(super) tint: f32,
     /// The refraction at a slope of 1, in frame heights.
@@ -80,13 +80,13 @@ const SHADE: f32 = 0.20;
 
 multiversion! {
     /// Computes the row. `line` is a buffer for a row of nodes.
-    pub(super) fn shade_row(level, surface: &Surface, look: &Appearance, row: &Row, line: &mut [Node], out: &mut RowShading<'_>) = shade_row_body;
+    pub(super) fn shade_row(level, surface: &Surface, look: &LiquidLook, row: &Row, line: &mut [Node], out: &mut RowShading<'_>) = shade_row_body;
 }
 
 #[inline(always)]
 fn shade_row_body(
     surface: &Surface,
-    look: &Appearance,
+    look: &LiquidLook,
     row: &Row,
     line: &mut [Node],
     out: &mut RowShading<'_>,

@@ -85,8 +85,8 @@ impl Scene {
         let pull = params.gravity.max(0.2);
         let sound = 2.3 * pull.sqrt();
         let viscosity = 0.012 * radius * sound + 0.008 * params.viscosity * params.viscosity * pull.sqrt();
-        let longest = f64::from(Fluid2d::longest(radius as f32, sound as f32, viscosity as f32));
-        let steps = ((params.frame / longest / 2.0) as u64 + 1).min(MAX_STEPS / 2) * 2;
+        let max_step = f64::from(Fluid2d::max_step(radius as f32, sound as f32, viscosity as f32));
+        let steps = ((params.frame / max_step / 2.0) as u64 + 1).min(MAX_STEPS / 2) * 2;
         let margin = MARGIN * spacing;
         let size = [params.aspect + 2.0 * margin, HEAD + 1.0 + margin];
         let rate = sound / radius;
@@ -99,7 +99,7 @@ impl Scene {
             viscosity: viscosity as f32,
             cohesion: (0.05 * params.tension * rate * rate) as f32,
             step: (params.frame / steps as f64) as f32,
-            fastest: (1.3 * sound) as f32,
+            max_speed: (1.3 * sound) as f32,
         };
         let origin = [margin, HEAD];
         let jet = match params.kind {
@@ -128,7 +128,7 @@ impl Scene {
         let set =
             [s.size[0], s.size[1], s.spacing, s.radius, s.gravity, s.sound, s.viscosity, s.cohesion, s.step];
         words.extend(set.map(f32::to_bits));
-        words.extend([s.fastest.to_bits(), self.steps as u32]);
+        words.extend([s.max_speed.to_bits(), self.steps as u32]);
         if let Some(solid) = &self.solid {
             words.extend(solid.words());
         }
@@ -200,17 +200,17 @@ impl Scene {
     }
 
     /// Advances by a step.
-    pub(super) fn advance(&self, flat: &mut Fluid2d, executor: &dyn Executor) {
-        let new = self.inflow(flat);
-        flat.sort_by_cell(&new, executor);
-        flat.step(executor);
+    pub(super) fn advance(&self, fluid: &mut Fluid2d, executor: &dyn Executor) {
+        let new = self.inflow(fluid);
+        fluid.sort_by_cell(&new, executor);
+        fluid.step(executor);
     }
 
     /// The inflow between this step and the next: new parcels, up to the maximum, and then recycled parcels
     /// from the ground.
-    fn inflow(&self, flat: &mut Fluid2d) -> Vec<[f32; 4]> {
+    fn inflow(&self, fluid: &mut Fluid2d) -> Vec<[f32; 4]> {
         let dt = f64::from(self.set.step);
-        let (from, to) = (flat.steps() as f64 * dt, (flat.steps() + 1) as f64 * dt);
+        let (from, to) = (fluid.steps() as f64 * dt, (fluid.steps() + 1) as f64 * dt);
         // The numbers of parcels that are due at a rate per second.
         let due = |rate: f64| (from * rate) as u64..(to * rate) as u64;
         let mut new = Vec::new();
@@ -226,7 +226,7 @@ impl Scene {
                     // From both ends of the basin alternately.
                     let end = if row.is_multiple_of(2) { 0.02 } else { self.params.aspect - 0.02 };
                     let mouth = [0.5 * self.params.aspect, 1.0 - BASIN - 0.02];
-                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.065, from - born), [end, 1.0]);
+                    self.jet_row(fluid, &mut new, row, (mouth, speed, 0.065, from - born), [end, 1.0]);
                 }
             }
             Kind::Pour => {
@@ -237,7 +237,7 @@ impl Scene {
                     let mouth = [(0.30 + 0.4 * sway) * self.params.aspect, -0.08];
                     let speed = [sway * self.jet, self.jet];
                     let end = self.params.aspect - 0.02;
-                    self.jet_row(flat, &mut new, row, (mouth, speed, 0.06, from - born), [end, 1.0]);
+                    self.jet_row(fluid, &mut new, row, (mouth, speed, 0.06, from - born), [end, 1.0]);
                 }
             }
             Kind::Rain => {
@@ -257,7 +257,7 @@ impl Scene {
                             parcels.push(self.parcel([x + dx, y + dy], speed));
                         }
                     }
-                    self.add(flat, &mut new, &parcels, [rng.next_f64() * self.params.aspect, 1.0]);
+                    self.add(fluid, &mut new, &parcels, [rng.next_f64() * self.params.aspect, 1.0]);
                 }
             }
         }
@@ -274,7 +274,7 @@ impl Scene {
     /// A row of a jet, from a nozzle of this width, with this speed and age.
     fn jet_row(
         &self,
-        flat: &mut Fluid2d,
+        fluid: &mut Fluid2d,
         new: &mut Vec<[f32; 4]>,
         row: u64,
         (mouth, speed, wide, ago): ([f64; 2], [f64; 2], f64, f64),
@@ -293,18 +293,18 @@ impl Scene {
                 self.parcel([mouth[0] + x + speed[0] * ago, mouth[1] + y + speed[1] * ago], speed)
             })
             .collect();
-        self.add(flat, new, &parcels, drain);
+        self.add(fluid, new, &parcels, drain);
     }
 
-    fn add(&self, flat: &mut Fluid2d, new: &mut Vec<[f32; 4]>, parcels: &[[f32; 4]], drain: [f64; 2]) {
+    fn add(&self, fluid: &mut Fluid2d, new: &mut Vec<[f32; 4]>, parcels: &[[f32; 4]], drain: [f64; 2]) {
         let parcels = parcels.iter().filter(|p| self.clear(f64::from(p[0]), f64::from(p[1])));
         let parcels: Vec<_> = parcels.copied().collect();
         let grows = self.params.kind != Kind::Fountain;
-        if grows && flat.len() + new.len() + parcels.len() <= self.params.count {
+        if grows && fluid.len() + new.len() + parcels.len() <= self.params.count {
             return new.extend(parcels);
         }
         let drain = [0, 1].map(|i: usize| (drain[i] + self.origin[i]) as f32);
-        flat.pump(drain, parcels.len(), |i| parcels[i]);
+        fluid.pump(drain, parcels.len(), |i| parcels[i]);
     }
 }
 

@@ -36,7 +36,7 @@ settings! {
         generator: Generator = choice("lfsr31").group("Advanced"),
         /// Start state of the shift register lfsr31 (32 bits, of which the lower 31 count). Replaces the seed.
         state: Option<u64> =
-            bits().label("Register state").group("Advanced").refused_unless("generator", &["lfsr31"]),
+            seed().label("Register state").group("Advanced").refused_unless("generator", &["lfsr31"]),
         /// How rows of pixels are placed in the cycle of lfsr31.
         layout: Layout = choice("keyed").group("Advanced").refused_unless("generator", &["lfsr31"]),
     }

@@ -1,8 +1,8 @@
 //! Converts the particles of a block to splats, 64 at a time.
 //!
-//! Each pass is a plain loop over all lanes without closures, so that every level compiles it to its own width; passes
-//! that a layer does not need are skipped for the whole block. Lanes whose bit in `live` is not set have unspecified
-//! contents and are computed all the same. A new pass needs its twin for one particle, see `flight.rs`.
+//! Each pass is a loop over the lanes, which every level compiles to its own width; passes that a layer does not need
+//! are skipped for the whole block. Lanes whose bit in `live` is not set have unspecified contents: a pass may compute
+//! or skip them. A new pass needs its twin for one particle, see `flight.rs`.
 
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 

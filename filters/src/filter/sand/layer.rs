@@ -28,7 +28,7 @@ pub(super) fn most_pictures(format: &Format) -> usize {
 }
 
 /// The appearance in a frame.
-pub(super) struct Appearance {
+pub(super) struct SandLook {
     pub(super) colour: Option<[f64; 4]>,
     pub(super) behind: [f64; 4],
     /// Opacity of the line along the obstacle.
@@ -42,7 +42,7 @@ pub(super) struct Layer<'a> {
     pub(super) overlay: &'a Overlay,
     pub(super) scene: &'a Scene,
     pub(super) material: Material,
-    pub(super) appearance: &'a Appearance,
+    pub(super) appearance: &'a SandLook,
     pub(super) level: Level,
 }
 
@@ -247,7 +247,7 @@ impl Layer<'_> {
             standing = 1;
             self.scene.standing(front, near_columns, near_lines, |_, _| standing += 1);
         }
-        let Appearance { colour, behind, .. } = *self.appearance;
+        let SandLook { colour, behind, .. } = *self.appearance;
         let changed = chunks.clone().map(|chunk| chunk.changed).max().unwrap_or(0);
         let key = TileKey { changed, standing, material: self.material, colour, behind };
         if let Some(drawn) = snapshot.tiles.get(number, &key) {

@@ -231,9 +231,7 @@ impl Resampler {
         band: &mut Band<'_>,
         scratch: &mut Scratch,
     ) {
-        let Some(input) = band.input else {
-            unreachable!("the plan's reach is the whole picture, so the input is handed in beside the output")
-        };
+        let input = band.source();
         let values = nominal(&self.format, self.weights, color);
         let filled = self.edge == Edge::Color && self.is_filled(placement);
         let field = self.format.picture != PictureStructure::Frame;

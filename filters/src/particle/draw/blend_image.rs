@@ -50,7 +50,7 @@ pub(super) fn blend_image(
             for (base, p) in part.base.iter().zip(part.group.planes()) {
                 let cells = samples.get_mut(base + place..).and_then(|s| s.first_chunk_mut::<LANES>());
                 if let Some(cells) = cells {
-                    composite(&painter.planes[*p], blend, opacity, &values, cells);
+                    blend_texels(&painter.planes[*p], blend, opacity, &values, cells);
                 }
             }
         }
@@ -59,7 +59,7 @@ pub(super) fn blend_image(
 
 /// Composites colours onto sixteen cells; cells without alpha stay.
 #[inline(always)]
-fn composite(plane: &DrawPlane, blend: Blend, opacity: f32, colours: &[F32x16; 4], cells: &mut F32x16) {
+fn blend_texels(plane: &DrawPlane, blend: Blend, opacity: f32, colours: &[F32x16; 4], cells: &mut F32x16) {
     let (p, mut drawn) = (*cells, [0.0; LANES]);
     for l in 0..LANES {
         let terms = plane.terms(blend, [colours[0][l], colours[1][l], colours[2][l], colours[3][l]]);

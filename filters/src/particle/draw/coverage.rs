@@ -54,7 +54,7 @@ pub(super) fn rotation(angle: u16) -> [f32; 2] {
 }
 
 impl Outline {
-    /// Rotated as in [`turn`]; `None` for images.
+    /// Rotated as in [`rotation`]; `None` for images.
     pub(super) fn of(shape: &Shape, splat: &Splat, [cos, sin]: [f32; 2]) -> Option<Outline> {
         let [rx, ry] = splat.half.map(|h| f32::from(h) * (1.0 / SIZES));
         let least = rx.min(ry);

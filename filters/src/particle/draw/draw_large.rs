@@ -32,12 +32,13 @@ fn draw_large_body(
     let turned = rotation(splat.angle);
     let cells = &part.group.cells;
     let aspect = painter.aspect;
-    let speck = matches!(style.shape, Shape::Speck).then(|| Speck::new(splat, turned, cells.shown(aspect)));
+    let speck =
+        matches!(style.shape, Shape::Speck).then(|| Speck::new(splat, turned, cells.displayed(aspect)));
     let reach = match &speck {
         Some(speck) => speck.extent(),
         None => extent_rotated(&style.shape, splat, || turned),
     };
-    let reach = [painter.grid.narrowed(reach[0]), reach[1]];
+    let reach = [painter.grid.in_samples(reach[0]), reach[1]];
     let range = |a: usize, at: i32| {
         // The coverage of a speck is evaluated at the centre of cells.
         let more = reach[a].saturating_add(if speck.is_some() { 0 } else { 128 << cells.shift[a] });
@@ -58,7 +59,7 @@ fn draw_large_body(
     let image = painter.images.get(usize::from(splat.style)).and_then(Option::as_ref);
     let sampler = match style.shape {
         Shape::Picture => pictures.get(Painter::picture_index(splat)).map(|p| p.sampler(cells, aspect)),
-        _ => image.map(|image| image.sampler(splat, turned, cells.shown(aspect))),
+        _ => image.map(|image| image.sampler(splat, turned, cells.displayed(aspect))),
     };
     for top in y.clone().step_by(HIGH) {
         for left in x.clone().step_by(WIDE) {

@@ -25,7 +25,7 @@ pub struct Grid {
     /// log2 of the largest cell's width and height in luma samples.
     pub(super) coarse: [u32; 2],
     /// Luma samples per row height, horizontally, in 1/65536, rounded up.
-    narrow: u32,
+    samples_per_row: u32,
 }
 
 /// For square samples.
@@ -45,13 +45,14 @@ impl Grid {
                 *beyond = aside.max(aside - cells.edge(a)).max(*beyond);
             }
         }
-        Grid { size, log, tiles, slack, coarse, narrow: SQUARE }
+        Grid { size, log, tiles, slack, coarse, samples_per_row: SQUARE }
     }
 
     /// The same for a sample that is displayed `aspect` times as wide as a row is high, 0.1 to 10.
-    pub(super) fn shown(self, aspect: f32) -> Grid {
-        let narrow = if aspect == 1.0 { SQUARE } else { (f64::from(SQUARE) / f64::from(aspect)) as u32 + 1 };
-        Grid { narrow, ..self }
+    pub(super) fn displayed(self, aspect: f32) -> Grid {
+        let samples_per_row =
+            if aspect == 1.0 { SQUARE } else { (f64::from(SQUARE) / f64::from(aspect)) as u32 + 1 };
+        Grid { samples_per_row, ..self }
     }
 
     /// The same picture in tiles of 2^`log` luma samples.
@@ -63,16 +64,16 @@ impl Grid {
     #[inline(always)]
     pub(super) fn cell(&self) -> [f32; 2] {
         let [w, h] = self.coarse.map(|c| (1u32 << c) as f32);
-        [w * (SQUARE as f32 / self.narrow as f32), h]
+        [w * (SQUARE as f32 / self.samples_per_row as f32), h]
     }
 
     /// Converts a horizontal reach from rows to samples.
     #[inline(always)]
-    pub(super) fn narrowed(&self, reach: i32) -> i32 {
-        if self.narrow == SQUARE {
+    pub(super) fn in_samples(&self, reach: i32) -> i32 {
+        if self.samples_per_row == SQUARE {
             return reach;
         }
-        ((i64::from(reach) * i64::from(self.narrow)) >> 16).min(i64::from(LONGEST)) as i32 + 1
+        ((i64::from(reach) * i64::from(self.samples_per_row)) >> 16).min(i64::from(LONGEST)) as i32 + 1
     }
 
     /// The number of tiles.
@@ -104,7 +105,7 @@ impl Grid {
     /// of the picture.
     #[inline(always)]
     pub(super) fn touched(&self, splat: &Splat, reach: [i32; 2]) -> Option<[[u32; 2]; 2]> {
-        let reach = [self.narrowed(reach[0]), reach[1]];
+        let reach = [self.in_samples(reach[0]), reach[1]];
         let mut out = [[0; 2]; 2];
         for (a, at) in [splat.x, splat.y].into_iter().enumerate() {
             let [first, last] = self.span(a, at, reach[a]);
@@ -153,8 +154,8 @@ fn codes_body(grid: &Grid, styles: &[SplatStyle], splats: &[Splat], out: &mut [u
             };
             [reach[0][j], reach[1][j]] = extent(&style.shape, splat, cell);
         }
-        if grid.narrow != SQUARE {
-            reach[0].iter_mut().for_each(|r| *r = grid.narrowed(*r));
+        if grid.samples_per_row != SQUARE {
+            reach[0].iter_mut().for_each(|r| *r = grid.in_samples(*r));
         }
         let mut first = [[0i32; BATCH]; 2];
         let mut more = [[0i32; BATCH]; 2];
@@ -217,7 +218,7 @@ mod tests {
         for (log, aspect) in
             [([6, 5], 1.0), ([4, 4], 1.0), ([9, 7], 1.0), ([6, 5], 0.1), ([4, 5], 64.0 / 45.0)]
         {
-            let grid = Grid::new([517, 303], log, cells.into_iter()).shown(aspect);
+            let grid = Grid::new([517, 303], log, cells.into_iter()).displayed(aspect);
             for &level in Level::available() {
                 for count in [5000, 4999, 17, 1, 0] {
                     let splats = &splats[..count];

@@ -47,7 +47,6 @@
 mod added_light_tests;
 mod bins;
 mod blend_image;
-mod composite;
 mod coverage;
 mod draw_large;
 mod draw_plane;
@@ -55,6 +54,7 @@ mod grid;
 mod image;
 #[cfg(test)]
 mod light_tests;
+mod paint;
 mod painter;
 mod picture;
 mod point_rule;

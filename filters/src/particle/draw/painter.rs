@@ -84,7 +84,7 @@ impl Painter {
         }
         let (w, h) = format.plane_size(0);
         let aspect = format.shape() as f32;
-        let grid = Grid::new([w, h], TILE, groups.iter().map(|g| g.cells)).shown(aspect);
+        let grid = Grid::new([w, h], TILE, groups.iter().map(|g| g.cells)).displayed(aspect);
         let mut painter = Painter {
             format: *format,
             styles,

@@ -84,7 +84,7 @@ impl CellBlock<'_> {
     /// The displayed size of a cell, in luma rows.
     #[inline(always)]
     pub(super) fn cell(&self) -> [f32; 2] {
-        self.cells.shown(self.aspect)
+        self.cells.displayed(self.aspect)
     }
 
     /// From the shape's centre to that of row `j`.

@@ -1,8 +1,8 @@
 //! Drawing bands of a picture.
 
 use super::bins::{Bins, CHUNK};
-use super::composite::{DrawBuffers, paint};
 use super::coverage::extent;
+use super::paint::{DrawBuffers, paint};
 use super::painter::Painter;
 use super::sampler::Prepared;
 use super::splat::Splat;

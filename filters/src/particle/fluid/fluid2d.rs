@@ -1,6 +1,6 @@
 //! A weakly compressible fluid of parcels of equal mass, each spread over a radius by a kernel.
 //!
-//! Frames must have a constant cost and never fail. So the length of a step is given ([`Fluid2d::longest`] is the upper
+//! Frames must have a constant cost and never fail. So the length of a step is given ([`Fluid2d::max_step`] is the upper
 //! limit), speed is limited, and parcels that leave the box or enter an obstacle are moved back.
 //!
 //! Parcels are stored in columns in the order of a grid's cells, row by row, within a cell by number. They are sorted
@@ -25,9 +25,9 @@ use core::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// The smallest number of parcels per task.
-const SHARE: usize = 1024;
+const MIN_SHARE: usize = 1024;
 /// The largest number of radii that sound travels per step.
-const PASSED: f32 = 0.51;
+const MAX_RADII_PER_STEP: f32 = 0.51;
 
 /// The parameters of the simulation. Lengths have an arbitrary unit; time is in seconds; y grows downwards,
 /// in the direction of gravity.
@@ -47,17 +47,17 @@ pub struct Fluid2dSettings {
     pub viscosity: f32,
     /// The attraction between parcels, in 1/s^2.
     pub cohesion: f32,
-    /// The length of a step, at most [`Fluid2d::longest`].
+    /// The length of a step, at most [`Fluid2d::max_step`].
     pub step: f32,
     /// The speed limit.
-    pub fastest: f32,
+    pub max_speed: f32,
 }
 
-/// The state of a flat fluid.
+/// The state of a fluid.
 #[derive(Clone)]
 pub struct Fluid2d {
-    set: Fluid2dSettings,
-    c: Constants,
+    settings: Fluid2dSettings,
+    constants: Constants,
     /// The distance at which walls repel, and the acceleration per length.
     wall_range: f32,
     wall: f32,
@@ -126,8 +126,8 @@ impl Fluid2dSettings {
 
 impl Fluid2d {
     /// The longest step for a radius, a speed of sound and a viscosity.
-    pub fn longest(radius: f32, sound: f32, viscosity: f32) -> f32 {
-        let by_sound = PASSED * radius / sound;
+    pub fn max_step(radius: f32, sound: f32, viscosity: f32) -> f32 {
+        let by_sound = MAX_RADII_PER_STEP * radius / sound;
         if viscosity > 0.0 { by_sound.min(0.1 * radius * radius / viscosity) } else { by_sound }
     }
 
@@ -137,22 +137,18 @@ impl Fluid2d {
     /// [`FluidError::Radius`] if the box has too many cells for the radius, [`FluidError::Parcel`]
     /// for parcels that are outside of the box or not finite.
     pub fn new(
-        set: Fluid2dSettings,
+        settings: Fluid2dSettings,
         solid: Option<Arc<SignedDistanceField>>,
         parcels: &[[f32; 4]],
         steps: u64,
         level: Level,
     ) -> Result<Fluid2d, FluidError> {
-        let cells = Cells::new(set.size, set.radius).ok_or(FluidError::Radius {
-            value: set.radius,
-            low: set.size[0].max(set.size[1]) / 2000.0,
-            high: set.size[0],
-        })?;
-        let wall_range = 0.5 * set.spacing;
-        let stop = set.sound / (4.0 * wall_range);
-        let mut flat = Fluid2d {
-            set,
-            c: set.constants(),
+        let cells = Cells::new(settings.size, settings.radius).ok_or(FluidError::Radius(settings.radius))?;
+        let wall_range = 0.5 * settings.spacing;
+        let stop = settings.sound / (4.0 * wall_range);
+        let mut fluid = Fluid2d {
+            settings,
+            constants: settings.constants(),
             wall_range,
             wall: stop * stop,
             level,
@@ -165,13 +161,13 @@ impl Fluid2d {
             steps,
         };
         for (id, p) in (0..).zip(parcels) {
-            let inside = (0.0..=set.size[0]).contains(&p[0]) && (0.0..=set.size[1]).contains(&p[1]);
+            let inside = (0.0..=settings.size[0]).contains(&p[0]) && (0.0..=settings.size[1]).contains(&p[1]);
             if !inside || !p[2].is_finite() || !p[3].is_finite() {
                 return Err(FluidError::Parcel { id });
             }
         }
-        flat.sort_by_cell(parcels, &CurrentThread);
-        Ok(flat)
+        fluid.sort_by_cell(parcels, &CurrentThread);
+        Ok(fluid)
     }
 
     /// The number of steps since the start.
@@ -224,7 +220,7 @@ impl Fluid2d {
         for (n, (_, _, i)) in far.into_iter().enumerate() {
             let [x, y, u, v] = to(n);
             let i = i as usize;
-            (now.x[i], now.y[i]) = (x.clamp(0.0, self.set.size[0]), y.clamp(0.0, self.set.size[1]));
+            (now.x[i], now.y[i]) = (x.clamp(0.0, self.settings.size[0]), y.clamp(0.0, self.settings.size[1]));
             (now.vx[i], now.vy[i]) = (u, v);
         }
     }
@@ -255,7 +251,7 @@ impl Fluid2d {
             vy: &self.now.vy,
             pressure_term: &[],
             inv_density: &[],
-            c: &self.c,
+            constants: &self.constants,
         };
         let [x, y, above_x, above_y] = &mut self.sums;
         for above in [&mut *above_x, &mut *above_y] {
@@ -264,7 +260,7 @@ impl Fluid2d {
         let jobs = rows.iter().zip(split(x, parts)).zip(split(&mut above_x[top..], &under)).collect();
         run(executor, jobs, |((rows, own), below)| rows::densities(level, view, rows.clone(), own, below));
         let (pressure_term, inv_density) = (&mut self.pressure_term[..n], &mut self.inv_density[..n]);
-        rows::pressures(level, &self.c, [&x[..n], &above_x[..n]], pressure_term, inv_density);
+        rows::pressures(level, &self.constants, [&x[..n], &above_x[..n]], pressure_term, inv_density);
         (view.pressure_term, view.inv_density) = (&self.pressure_term, &self.inv_density);
         let own = split(x, parts).into_iter().zip(split(y, parts));
         let below = split(&mut above_x[top..], &under).into_iter().zip(split(&mut above_y[top..], &under));
@@ -272,7 +268,7 @@ impl Fluid2d {
         run(executor, jobs, |(rows, ((x, y), (bx, by)))| {
             rows::forces(level, view, rows.clone(), [x, y], [bx, by]);
         });
-        let by = Moving { set: &self.set, wall_range: self.wall_range, wall: self.wall };
+        let by = Moving { settings: &self.settings, wall_range: self.wall_range, wall: self.wall };
         let solid = self.solid.as_deref();
         let Columns { x: px, y: py, vx, vy, .. } = &mut self.now;
         let places = split(px, parts).into_iter().zip(split(py, parts));
@@ -296,7 +292,7 @@ impl Fluid2d {
 
 #[derive(Clone, Copy)]
 struct Moving<'a> {
-    set: &'a Fluid2dSettings,
+    settings: &'a Fluid2dSettings,
     wall_range: f32,
     wall: f32,
 }
@@ -308,18 +304,18 @@ multiversion! {
 
 #[inline(always)]
 fn moved_body(by: Moving<'_>, sums: [&[f32]; 4], [x, y]: [&mut [f32]; 2], [vx, vy]: [&mut [f32]; 2]) {
-    let Moving { set, wall_range, wall } = by;
+    let Moving { settings, wall_range, wall } = by;
     let n = x.len();
     let [ax, ay, bx, by] = sums.map(|v| &v[..n]);
     let (y, vx, vy) = (&mut y[..n], &mut vx[..n], &mut vy[..n]);
-    let [w, h] = set.size;
-    let (dt, most) = (set.step, set.fastest);
+    let [w, h] = settings.size;
+    let (dt, most) = (settings.step, settings.max_speed);
     // Not `max`, whose zero may have either sign.
     let above = |v: f32| if v > 0.0 { v } else { 0.0 };
     let spring = |at: f32, end: f32| wall * (above(wall_range - at) - above(wall_range - (end - at)));
     for i in 0..n {
         let u = vx[i] + (ax[i] + bx[i] + spring(x[i], w)) * dt;
-        let v = vy[i] + (ay[i] + by[i] + set.gravity + spring(y[i], h)) * dt;
+        let v = vy[i] + (ay[i] + by[i] + settings.gravity + spring(y[i], h)) * dt;
         let speed = (u * u + v * v).sqrt();
         // Parcels with NaN stand still: comparisons with NaN fail.
         let keep = if speed <= most {
@@ -347,15 +343,15 @@ impl Moving<'_> {
             return;
         }
         // The obstacle repels like a wall, and parcels inside are moved out.
-        let push = (self.wall * (self.wall_range - d) * self.set.step).min(self.set.fastest);
+        let push = (self.wall * (self.wall_range - d) * self.settings.step).min(self.settings.max_speed);
         let along = *vx * nx + *vy * ny;
         let gain = if d < 0.0 { (-along).max(0.0).max(push) } else { push };
         *vx += nx * gain;
         *vy += ny * gain;
         if d < 0.0 {
-            let out = (-d).min(self.set.spacing);
-            *x = (*x + nx * out).max(0.0).min(self.set.size[0]);
-            *y = (*y + ny * out).max(0.0).min(self.set.size[1]);
+            let out = (-d).min(self.settings.spacing);
+            *x = (*x + nx * out).max(0.0).min(self.settings.size[0]);
+            *y = (*y + ny * out).max(0.0).min(self.settings.size[1]);
         }
     }
 }

@@ -31,7 +31,7 @@ pub(super) struct View<'a> {
     pub(super) pressure_term: &'a [f32],
     /// Rest density over density.
     pub(super) inv_density: &'a [f32],
-    pub(super) c: &'a Constants,
+    pub(super) constants: &'a Constants,
 }
 
 /// Numbers per vector.
@@ -70,7 +70,7 @@ pub(super) struct Constants {
 
 multiversion! {
     /// Pressure over density squared, and rest density over density, from the two parts of the sums.
-    pub(super) fn pressures(level, c: &Constants, sums: [&[f32]; 2], pressure_term: &mut [f32], inv_density: &mut [f32]) = pressures_body;
+    pub(super) fn pressures(level, constants: &Constants, sums: [&[f32]; 2], pressure_term: &mut [f32], inv_density: &mut [f32]) = pressures_body;
 }
 
 impl<'a> View<'a> {
@@ -152,7 +152,7 @@ impl NeighborSums {
             return;
         }
         let to = &mut to[run.start - first..];
-        // Behind the end of the run there is nothing to add.
+        // Sums behind the end of the run are zero. Sixteen of them, a known number, are added as vectors.
         match to.first_chunk_mut::<LANES>() {
             Some(to) => to.iter_mut().zip(&self.first.0).for_each(|(to, sum)| *to += sum),
             None => to.iter_mut().zip(&self.first.0).for_each(|(to, sum)| *to += sum),
@@ -173,7 +173,7 @@ fn accumulate_density(
     left: usize,
     sums: [&mut [f32; LANES]; 2],
 ) {
-    let ([own, neighbors], inv_h) = (sums, view.c.inv_h);
+    let ([own, neighbors], inv_h) = (sums, view.constants.inv_h);
     let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
     for l in 0..LANES {
         let (dx, dy) = (x - xs[l], y - ys[l]);
@@ -221,7 +221,7 @@ fn densities_body(view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &m
 
 #[inline(always)]
 fn pressures_body(
-    c: &Constants,
+    constants: &Constants,
     [own, above]: [&[f32]; 2],
     pressure_term: &mut [f32],
     inv_density: &mut [f32],
@@ -229,8 +229,8 @@ fn pressures_body(
     let n = own.len();
     let (above, pressure_term, inv_density) = (&above[..n], &mut pressure_term[..n], &mut inv_density[..n]);
     for k in 0..n {
-        let density = (own[k] + above[k]) * c.scale;
-        let p = c.stiff * (density - 1.0);
+        let density = (own[k] + above[k]) * constants.scale;
+        let p = constants.stiff * (density - 1.0);
         inv_density[k] = 1.0 / density;
         pressure_term[k] = (if p > 0.0 { p } else { 0.0 }) / (density * density);
     }
@@ -249,7 +249,7 @@ fn accumulate_forces(
     [sx, sy]: [&mut [f32; LANES]; 2],
     [tx, ty]: [&mut [f32; LANES]; 2],
 ) {
-    let (c, [x, y, u, v, pressure_term, inv_density]) = (*view.c, own);
+    let (c, [x, y, u, v, pressure_term, inv_density]) = (*view.constants, own);
     let (xs, ys) = (lanes(view.x, at), lanes(view.y, at));
     let (us, vs) = (lanes(view.vx, at), lanes(view.vy, at));
     let (ps, ts) = (lanes(view.pressure_term, at), lanes(view.inv_density, at));

@@ -239,8 +239,8 @@ fn pictures_keep_to_their_memory() {
         let set = FlockSpec::read(&values(&[("agents", agents), ("size", size), ("figure", "gull")]));
         let flock = set.bound(&format, 3, Level::best()).unwrap();
         let now = flock.at(&FrameTime::of_frame(0, Ratio::whole(24))).unwrap().1;
-        let state: Vec<Agent> = flock.rules.start(flock.moment(0).home);
-        let view = flock.view(&now.look);
+        let state: Vec<Agent> = flock.rules.start(flock.step_state(0).home);
+        let view = flock.view(&now);
         let (pictures, which) = flock.pictures(&view, &state, &CurrentThread);
         let (backwards, same) = flock.pictures(&view, &state, &Backwards(3));
         assert!(which == same && pictures.len() == backwards.len());
@@ -264,8 +264,8 @@ fn light_comes_from_its_side() {
     let set = FlockSpec::read(&values(&[("preset", "moths")]));
     let flock = set.bound(&format, 3, Level::best()).unwrap();
     let now = flock.at(&FrameTime::of_frame(0, Ratio::whole(24))).unwrap().1;
-    let view = flock.view(&now.look);
-    let left = sub(now.look.lamp, [0.3, 0.0, 0.0]);
+    let view = flock.view(&now);
+    let left = sub(now.lamp, [0.3, 0.0, 0.0]);
     let up = [0.0, -1.0, 0.0];
     let lit = [Figure::Starling, Figure::Gull, Figure::Bat, Figure::Fish].map(|figure| (figure, up));
     for (figure, towards) in lit.into_iter().chain([(Figure::Moth, [1.0, 0.0, 0.0])]) {
@@ -284,7 +284,7 @@ fn near_agents_cover_far_ones() {
         FlockSpec::read(&values(&[("figure", "gull"), ("agents", "2"), ("size", "1200"), ("haze", "0")]));
     let flock = set.bound(&format, 3, Level::best()).unwrap();
     let now = flock.at(&FrameTime::of_frame(0, Ratio::whole(24))).unwrap().1;
-    let view = flock.view(&now.look);
+    let view = flock.view(&now);
     let agent = |z: f32| -> Agent { [0.5 * flock.rules.aspect, 0.5, z, 1.0, 0.0, 0.0, 0.0, 0.0] };
     for depths in [[0.1, 1.5], [1.5, 0.1]] {
         let agents = depths.map(agent);

@@ -1,8 +1,8 @@
 //! A slow reference of every rule: in f64, all pairs of agents, cells as lists.
 
 use super::super::near::{CAP, Cells};
-use super::super::rules::{Agent, CAMERA, FEAR, MARGIN, Moment, Rules};
-use super::{moment, rules_of};
+use super::super::rules::{Agent, CAMERA, FLEE_DISTANCE, MARGIN, Rules, StepState};
+use super::{rules_of, step_state};
 use crate::host::CurrentThread;
 use crate::noise::seed::mix64;
 use crate::simd::Level;
@@ -36,7 +36,7 @@ fn wave(turns: f64) -> f64 {
 /// The next state of an agent.
 struct Twin<'a> {
     rules: &'a Rules,
-    now: Moment,
+    now: StepState,
     agents: &'a [Agent],
 }
 
@@ -103,13 +103,13 @@ impl Twin<'_> {
         // Predators, threat, obstacle.
         for hunter in &self.agents[r.agents..] {
             let away = sum(p, -1.0, of(hunter).0);
-            let near = (1.0 - dot(away, away).sqrt() / f(FEAR)).max(0.0);
+            let near = (1.0 - dot(away, away).sqrt() / f(FLEE_DISTANCE)).max(0.0);
             acc = sum(acc, near * own * 12.0, unit(away));
         }
         let (seen, s) = self.seen(p);
         if let Some([x, y]) = self.now.threat {
             let away = sum(seen, -1.0, [f(x), f(y), 0.0]);
-            let near = (1.0 - dot(away, away).sqrt() / f(FEAR)).max(0.0);
+            let near = (1.0 - dot(away, away).sqrt() / f(FLEE_DISTANCE)).max(0.0);
             acc = sum(acc, near * own * 16.0 / s, unit(away));
         }
         if let Some(solid) = &r.solid {
@@ -185,7 +185,7 @@ fn looked_at(cells: &Cells, agents: &[Agent], id: usize, step: u64) -> Vec<(usiz
 }
 
 /// Compares a step of every agent; returns the number of agents that evaluated all neighbours in sight.
-fn compare(what: &str, rules: &Rules, agents: &[Agent], now: Moment) -> usize {
+fn compare(what: &str, rules: &Rules, agents: &[Agent], now: StepState) -> usize {
     let next = rules.step(agents, &now, 6.0, Level::best(), &CurrentThread);
     let twin = Twin { rules, now, agents };
     let cells = Cells::new(&agents[..rules.agents], rules.perception_radius);
@@ -222,10 +222,10 @@ fn a_step_is_what_the_rules_say_in_f64() {
         // Loose, so that many look at all their neighbours.
         let base = [("preset", preset), ("agents", "150"), ("predators", "2"), ("cohesion", "0.2")];
         let (rules, _, set) = rules_of(&base);
-        let mut agents = rules.start(moment(&rules, 0, set.depth).home);
+        let mut agents = rules.start(step_state(&rules, 0, set.depth).home);
         for step in 0..40 {
             let threat = (step % 2 == 1).then_some([0.9, 0.4]);
-            let now = Moment { threat, ..moment(&rules, step, set.depth) };
+            let now = StepState { threat, ..step_state(&rules, step, set.depth) };
             if step % 9 == 0 || step == 39 {
                 let complete = compare(preset, &rules, &agents, now);
                 assert!(complete * 3 >= rules.agents, "{preset}: {complete}");
@@ -239,9 +239,9 @@ fn a_step_is_what_the_rules_say_in_f64() {
 fn a_dense_flock_looks_at_what_the_lists_say() {
     let (rules, _, set) =
         rules_of(&[("agents", "400"), ("spread", "0.05"), ("size", "200"), ("depth", "0.1")]);
-    let mut agents = rules.start(moment(&rules, 0, set.depth).home);
+    let mut agents = rules.start(step_state(&rules, 0, set.depth).home);
     for step in 0..3 {
-        let now = moment(&rules, step, set.depth);
+        let now = step_state(&rules, step, set.depth);
         let complete = compare("dense", &rules, &agents, now);
         assert!(complete < rules.agents / 2, "{complete}: not dense");
         agents = rules.step(&agents, &now, 6.0, Level::best(), &CurrentThread);

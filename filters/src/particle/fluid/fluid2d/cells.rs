@@ -1,6 +1,6 @@
-//! The cells of the flat fluid, and its parcels in their order: by cell, row by row, then by number.
+//! The cells of the fluid, and its parcels in their order: by cell, row by row, then by number.
 
-use super::{LANES, SHARE, run, split};
+use super::{LANES, MIN_SHARE, run, split};
 use crate::host::Executor;
 use crate::simd::{Level, multiversion};
 use core::ops::Range;
@@ -198,7 +198,7 @@ impl Order {
         let mut from = 0;
         for j in 1..=h {
             let part = self.starts[from * w] as usize..self.starts[j * w] as usize;
-            if part.len() >= SHARE || j == h {
+            if part.len() >= MIN_SHARE || j == h {
                 self.rows.push(from..j);
                 self.parts.push(part);
                 from = j;

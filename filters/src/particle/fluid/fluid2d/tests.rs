@@ -37,8 +37,8 @@ fn settings() -> Fluid2dSettings {
         sound,
         viscosity,
         cohesion: 40.0,
-        step: Fluid2d::longest(radius, sound, viscosity),
-        fastest: 4.0,
+        step: Fluid2d::max_step(radius, sound, viscosity),
+        max_speed: 4.0,
     }
 }
 
@@ -75,9 +75,9 @@ fn a_step_follows_the_equations() {
         .map(|a| wide.iter().map(|b| kernel((a[0] - b[0]).hypot(a[1] - b[1]) / h)).sum::<f64>() / whole)
         .collect();
     let pressure_term = |d: f64| (c * c * (d - 1.0)).max(0.0) / (d * d);
-    let mut flat = Fluid2d::new(s, None, &parcels, 0, Level::best()).unwrap();
-    flat.step(&CurrentThread);
-    let after = flat.parcels();
+    let mut fluid = Fluid2d::new(s, None, &parcels, 0, Level::best()).unwrap();
+    fluid.step(&CurrentThread);
+    let after = fluid.parcels();
     for (i, a) in wide.iter().enumerate() {
         let mut force = [0.0, f64::from(s.gravity)];
         for (j, b) in wide.iter().enumerate().filter(|(j, _)| *j != i) {
@@ -111,10 +111,10 @@ fn no_pair_is_missed() {
             [1.3 * x, y, 8.0 * (u - 0.5), 8.0 * (v - 0.5)]
         })
         .collect();
-    let mut flat = Fluid2d::new(s, None, &parcels, 0, Level::best()).unwrap();
+    let mut fluid = Fluid2d::new(s, None, &parcels, 0, Level::best()).unwrap();
     for _ in 0..6 {
-        flat.sort_by_cell(&[], &CurrentThread);
-        let (order, now) = (&flat.order, &flat.now);
+        fluid.sort_by_cell(&[], &CurrentThread);
+        let (order, now) = (&fluid.order, &fluid.now);
         let (w, cells) = (order.size()[0], order.cells());
         let mut near = 0;
         for i in 0..now.len() {
@@ -136,23 +136,23 @@ fn no_pair_is_missed() {
                 f64::from(now.x[i] - now.x[j]).hypot(f64::from(now.y[i] - now.y[j])) / f64::from(s.radius);
             sums[i] += if r < 1.0 { (1.0 - r).powi(4) * (1.0 + 4.0 * r) } else { 0.0 };
         }
-        flat.step(&CurrentThread);
+        fluid.step(&CurrentThread);
         for (i, want) in sums.iter().enumerate() {
-            let density = 1.0 / f64::from(flat.inv_density[i]);
-            let want = want * f64::from(flat.c.scale);
+            let density = 1.0 / f64::from(fluid.inv_density[i]);
+            let want = want * f64::from(fluid.constants.scale);
             assert!((density - want).abs() < 1e-5 * want, "{i}: {density} {want}");
         }
     }
 }
 
-fn bits(flat: &Fluid2d) -> Vec<[u32; 4]> {
-    flat.parcels().iter().map(|p| p.map(f32::to_bits)).collect()
+fn bits(fluid: &Fluid2d) -> Vec<[u32; 4]> {
+    fluid.parcels().iter().map(|p| p.map(f32::to_bits)).collect()
 }
 
-fn go(flat: &mut Fluid2d, steps: u64, executor: &dyn Executor) {
+fn go(fluid: &mut Fluid2d, steps: u64, executor: &dyn Executor) {
     for _ in 0..steps {
-        flat.sort_by_cell(&[], executor);
-        flat.step(executor);
+        fluid.sort_by_cell(&[], executor);
+        fluid.step(executor);
     }
 }
 
@@ -194,16 +194,16 @@ fn nothing_makes_it_fail() {
     let s = Fluid2dSettings { gravity: 20.0, ..settings() };
     // All in one place, and as fast as can be.
     let parcels: Vec<_> = (0..500).map(|i| [0.5, 0.5, 1e30 * (unit(i) - 0.5), f32::MAX]).collect();
-    let mut flat = Fluid2d::new(s, None, &parcels, 0, Level::best()).unwrap();
+    let mut fluid = Fluid2d::new(s, None, &parcels, 0, Level::best()).unwrap();
     for _ in 0..100 {
-        go(&mut flat, 2, &CurrentThread);
-        for p in flat.parcels() {
+        go(&mut fluid, 2, &CurrentThread);
+        for p in fluid.parcels() {
             assert!((0.0..=1.3).contains(&p[0]) && (0.0..=1.0).contains(&p[1]), "{p:?}");
-            assert!(p[2].hypot(p[3]) <= s.fastest * 1.001);
+            assert!(p[2].hypot(p[3]) <= s.max_speed * 1.001);
         }
     }
-    flat.pump([0.0, 0.0], 1000, |_| [9.0, -9.0, 0.0, 0.0]);
-    go(&mut flat, 2, &CurrentThread);
+    fluid.pump([0.0, 0.0], 1000, |_| [9.0, -9.0, 0.0, 0.0]);
+    go(&mut fluid, 2, &CurrentThread);
     let wrong = [[0.5, f32::NAN, 0.0, 0.0]];
     assert_eq!(Fluid2d::new(s, None, &wrong, 0, Level::best()).err(), Some(FluidError::Parcel { id: 0 }));
     let fine = Fluid2dSettings { radius: 1e-5, ..s };

@@ -136,7 +136,7 @@ mod avx512 {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,bmi1,bmi2,popcnt,lzcnt")]
     pub(super) fn densities(view: View<'_>, rows: Range<usize>, own: &mut [f32], below: &mut [f32]) {
-        let w = Wide::new(view.c);
+        let w = Wide::new(view.constants);
         let (first, next) = (view.row(rows.start), view.row(rows.start + 1));
         below.fill(0.0);
         let mut neighbors = NeighborSums::NONE;
@@ -149,7 +149,7 @@ mod avx512 {
                 let place = [_mm512_set1_ps(view.x[k]), _mm512_set1_ps(view.y[k])];
                 let mut sum = _mm512_setzero_ps();
                 for at in beside.clone().step_by(LANES) {
-                    // They meet this one in turn.
+                    // The neighbour adds this pair in its own pass.
                     let v = accumulate_density(&view, &w, place, at, before(beside.end - at));
                     sum = _mm512_add_ps(sum, v);
                 }
@@ -195,7 +195,7 @@ mod avx512 {
         [ax, ay]: [&mut [f32]; 2],
         [bx, by]: [&mut [f32]; 2],
     ) {
-        let w = Wide::new(view.c);
+        let w = Wide::new(view.constants);
         let (first, next) = (view.row(rows.start), view.row(rows.start + 1));
         bx.fill(0.0);
         by.fill(0.0);

@@ -87,29 +87,29 @@ fn blend_part<const C: usize, const S: usize>(
 ) {
     let stride = if S > 0 { S } else { part.stride };
     let count = if C > 0 { C } else { part.group.count.min(4) };
-    let spot = OffsetFinder::new(part);
+    let finder = OffsetFinder::new(part);
     let mut at = BufferOffsets::EMPTY;
     let mut mix = [[[0.0f32; BATCH]; 2]; 4];
-    let mut cuts = Coverages([[0.0; 16]; BATCH]);
+    let mut coverages = Coverages([[0.0; 16]; BATCH]);
     for (splats, batch) in work.splats.chunks(BATCH).zip(work.batch) {
-        spot.find(batch, &mut at);
+        finder.find(batch, &mut at);
         batch.effects(part, work.painter, splats, &mut mix);
         // The coverage of all small splats, then their composition one after the other.
-        for (j, cut) in cuts.0.iter_mut().enumerate().take(splats.len()) {
+        for (j, cover) in coverages.0.iter_mut().enumerate().take(splats.len()) {
             at.to[j] = OUTSIDE;
             let Some(stamp) = work.stamps.stamp(batch.set[j], part.group.kind) else { continue };
             let [x, y] =
                 [0, 1].map(|a| at.cell[a][j].wrapping_add(stamp.start[a][at.phase[a][j] as usize & 15]));
             // From 0 to the last position where the stamp fits: a negative number is large when unsigned. Stamps
             // that are not within the buffer do not touch the tile.
-            let fits = (x as u32 <= (spot.size[0] - stamp.width as i32) as u32)
-                & (y as u32 <= (spot.size[1] - stamp.rows as i32) as u32);
+            let fits = (x as u32 <= (finder.size[0] - stamp.width as i32) as u32)
+                & (y as u32 <= (finder.size[1] - stamp.rows as i32) as u32);
             if !fits {
                 continue;
             }
             at.to[j] = y as u32 * stride as u32 + x as u32;
             if stamp.long == 16 {
-                coverage(stamp, &at, j, batch.opacity[j], cut);
+                coverage(stamp, &at, j, batch.opacity[j], cover);
             }
         }
         for (j, splat) in splats.iter().enumerate() {
@@ -126,12 +126,12 @@ fn blend_part<const C: usize, const S: usize>(
             for (base, [fade, ink]) in part.base.iter().zip(&mix).take(count) {
                 let (to, terms) = (base + place, BlendTerms { fade: fade[j], ink: ink[j] });
                 match (stamp.long, stamp.rows) {
-                    (16, 3) => composite::<3>(&cuts.0[j], terms, to, stride, samples),
-                    (16, 4) => composite::<4>(&cuts.0[j], terms, to, stride, samples),
+                    (16, 3) => blend_stamp::<3>(&coverages.0[j], terms, to, stride, samples),
+                    (16, 4) => blend_stamp::<4>(&coverages.0[j], terms, to, stride, samples),
                     (32, _) => {
-                        composite_rows::<4, 32>(stamp, &at, j, batch.opacity[j], terms, to, stride, samples)
+                        blend_rows::<4, 32>(stamp, &at, j, batch.opacity[j], terms, to, stride, samples)
                     }
-                    _ => composite_rows::<8, 64>(stamp, &at, j, batch.opacity[j], terms, to, stride, samples),
+                    _ => blend_rows::<8, 64>(stamp, &at, j, batch.opacity[j], terms, to, stride, samples),
                 }
             }
         }
@@ -215,7 +215,7 @@ struct BufferOffsets {
     cell: [[i32; BATCH]; 2],
     /// The sixteenth of the cell that contains the centre, and the distance beyond it, in sixteenths.
     phase: [[u32; BATCH]; 2],
-    left: [[f32; BATCH]; 2],
+    remainder: [[f32; BATCH]; 2],
     /// The first sample of the stamp, relative to the plane.
     to: [u32; BATCH],
 }
@@ -224,7 +224,7 @@ impl BufferOffsets {
     const EMPTY: BufferOffsets = BufferOffsets {
         cell: [[0; BATCH]; 2],
         phase: [[0; BATCH]; 2],
-        left: [[0.0; BATCH]; 2],
+        remainder: [[0.0; BATCH]; 2],
         to: [OUTSIDE; BATCH],
     };
 }
@@ -243,14 +243,14 @@ impl OffsetFinder {
     #[inline(always)]
     fn new(part: &Part) -> OffsetFinder {
         let cells = &part.group.cells;
-        let mut spot = OffsetFinder { by: [0; 2], edge: [0; 2], from: [0; 2], size: [0; 2] };
+        let mut finder = OffsetFinder { by: [0; 2], edge: [0; 2], from: [0; 2], size: [0; 2] };
         for a in 0..2 {
-            spot.by[a] = 4 + cells.shift[a];
-            spot.edge[a] = cells.edge(a);
-            spot.from[a] = part.from[a] - EDGE as i32;
-            spot.size[a] = (part.size[a] + 2 * EDGE) as i32;
+            finder.by[a] = 4 + cells.shift[a];
+            finder.edge[a] = cells.edge(a);
+            finder.from[a] = part.from[a] - EDGE as i32;
+            finder.size[a] = (part.size[a] + 2 * EDGE) as i32;
         }
-        spot
+        finder
     }
 
     #[inline(always)]
@@ -261,7 +261,7 @@ impl OffsetFinder {
             for j in 0..BATCH {
                 let place = batch.at[a][j].wrapping_sub(edge);
                 let near = place.wrapping_add(1 << (by - 1)) >> by;
-                out.left[a][j] = place.wrapping_sub(near << by) as f32 * unit;
+                out.remainder[a][j] = place.wrapping_sub(near << by) as f32 * unit;
                 out.phase[a][j] = (near & 15) as u32;
                 out.cell[a][j] = (near >> 4).wrapping_sub(from);
             }
@@ -271,8 +271,8 @@ impl OffsetFinder {
 
 /// The coverage of a cell of a stamp.
 #[inline(always)]
-fn cut(cover: f32, across: f32, down: f32, left: [f32; 2], opacity: f32) -> f32 {
-    let v = cover + left[0] * across + left[1] * down;
+fn clamped_coverage(cover: f32, across: f32, down: f32, remainder: [f32; 2], opacity: f32) -> f32 {
+    let v = cover + remainder[0] * across + remainder[1] * down;
     let v = if v > 0.0 { v } else { 0.0 };
     (if v < 1.0 { v } else { 1.0 }) * opacity
 }
@@ -281,17 +281,17 @@ fn cut(cover: f32, across: f32, down: f32, left: [f32; 2], opacity: f32) -> f32 
 #[inline(always)]
 fn coverage(stamp: &Stamp, at: &BufferOffsets, j: usize, opacity: f32, out: &mut [f32; 16]) {
     let phase = [0, 1].map(|a| at.phase[a][j] as usize & 15);
-    let left = [at.left[0][j], at.left[1][j]];
+    let remainder = [at.remainder[0][j], at.remainder[1][j]];
     let Some([cover, across, down]) = stamp.coverage::<16>(phase[0], phase[1]) else { return };
     for i in 0..16 {
-        out[i] = cut(cover[i], across[i], down[i], left, opacity);
+        out[i] = clamped_coverage(cover[i], across[i], down[i], remainder, opacity);
     }
 }
 
 /// Composes `R` rows of 4 onto a plane from sample `to` on.
 #[inline(always)]
-fn composite<const R: usize>(
-    cuts: &[f32; 16],
+fn blend_stamp<const R: usize>(
+    coverages: &[f32; 16],
     terms: BlendTerms,
     to: usize,
     stride: usize,
@@ -302,7 +302,7 @@ fn composite<const R: usize>(
     for r in 0..R {
         let row = &mut cells[r * stride..][..4];
         for i in 0..4 {
-            row[i] = terms.over(row[i], cuts[4 * r + i]);
+            row[i] = terms.over(row[i], coverages[4 * r + i]);
         }
     }
 }
@@ -310,7 +310,7 @@ fn composite<const R: usize>(
 /// Composes a stamp of any height and a width of `W` cells onto a plane, row by row.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-fn composite_rows<const W: usize, const N: usize>(
+fn blend_rows<const W: usize, const N: usize>(
     stamp: &Stamp,
     at: &BufferOffsets,
     j: usize,
@@ -321,14 +321,14 @@ fn composite_rows<const W: usize, const N: usize>(
     samples: &mut [f32],
 ) {
     let phase = [0, 1].map(|a| at.phase[a][j] as usize & 15);
-    let left = [at.left[0][j], at.left[1][j]];
+    let remainder = [at.remainder[0][j], at.remainder[1][j]];
     let Some([cover, across, down]) = stamp.coverage::<N>(phase[0], phase[1]) else { return };
     let (cover, across, down) =
         (cover.as_chunks::<W>().0, across.as_chunks::<W>().0, down.as_chunks::<W>().0);
     for ((cover, across), down) in cover.iter().zip(across).zip(down).take(stamp.rows) {
         let Some(row) = samples.get_mut(to..).and_then(|s| s.first_chunk_mut::<W>()) else { return };
         for i in 0..W {
-            row[i] = terms.over(row[i], cut(cover[i], across[i], down[i], left, opacity));
+            row[i] = terms.over(row[i], clamped_coverage(cover[i], across[i], down[i], remainder, opacity));
         }
         to += stride;
     }
