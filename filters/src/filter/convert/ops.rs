@@ -1,7 +1,6 @@
 //! The operations for each output plane, determined when a conversion is bound.
 
 use super::ConvertError;
-use super::target::by_height;
 use crate::frame::{Depth, Family, Format, Matrix, Siting};
 use crate::pixel::convert::{Code, Coefficients, Scale, Taps, Term, coefficients};
 
@@ -95,7 +94,7 @@ fn code(format: &Format, kind: Kind, p: usize) -> Code {
 
 impl Ops {
     pub(super) fn new(from: &Format, to: &Format) -> Result<Ops, ConvertError> {
-        let default = by_height(from.height);
+        let default = Matrix::assumed(from.height);
         let (tag_in, tag_out) = (said(from.matrix), said(to.matrix));
         // an unspecified property is that of the other side, if that is YUV too
         let yuv = |f: &Format| f.family == Family::Yuv && !f.is_rgb();
@@ -238,7 +237,7 @@ fn nominal(
         (Kind::Rgb, Kind::Gray) => {
             // grey may have any matrix tag, including that of the RGB it was made from; use one that defines
             // luma
-            let m = said(to.matrix).filter(|&m| m != Matrix::RGB).unwrap_or(by_height(to.height));
+            let m = said(to.matrix).filter(|&m| m != Matrix::RGB).unwrap_or(Matrix::assumed(to.height));
             used.1 = Some(m);
             solve(m, to)?.to_yuv()
         }

@@ -3,18 +3,13 @@
 use super::light::displayed;
 use crate::frame::{Alpha, ColorRange, Family, Format, Matrix, NameError, Siting};
 
-/// The matrix of a picture, and whether it is assumed: without a tag, BT.601 (as SMPTE 170M) up to 576 rows, which is
-/// standard definition, and BT.709 above. RGB is [`Matrix::RGB`].
+/// The matrix of a picture, and whether it is [assumed](Matrix::assumed), without a tag. RGB is [`Matrix::RGB`].
 pub fn assumed_matrix(format: &Format) -> (Matrix, bool) {
     match (format.family, format.matrix) {
         (Family::Rgb, _) => (Matrix::RGB, false),
-        (_, Matrix::UNSPECIFIED) => (by_height(format.height), true),
+        (_, Matrix::UNSPECIFIED) => (Matrix::assumed(format.height), true),
         (_, tagged) => (tagged, false),
     }
-}
-
-pub(super) const fn by_height(height: u32) -> Matrix {
-    if height <= 576 { Matrix::SMPTE170M } else { Matrix::BT709 }
 }
 
 /// The format for the pixel format `name` from the source `from`: the name's family, depth, subsampling and alpha,
@@ -41,13 +36,13 @@ pub fn retarget(from: &Format, name: &str) -> Result<Format, NameError> {
         (false, Family::Rgb) => (to.matrix, to.range) = (Matrix::RGB, ColorRange::Full),
         // planes G, B and R with a YUV name may stay so unless one would be subsampled
         (true, Family::Yuv) if from.family == Family::Yuv && to.subsampling == (0, 0) => {}
-        (true, Family::Yuv) => (to.matrix, to.range) = (by_height(to.height), ColorRange::Limited),
+        (true, Family::Yuv) => (to.matrix, to.range) = (Matrix::assumed(to.height), ColorRange::Limited),
         (true, Family::Gray) => {
-            to.matrix = by_height(to.height);
+            to.matrix = Matrix::assumed(to.height);
             to.range = if from.full_range() { ColorRange::Full } else { ColorRange::Limited };
         }
         // grey from an image library may have the RGB matrix, which in YUV would mean planes G, B and R
-        (false, Family::Yuv) if to.matrix == Matrix::RGB => to.matrix = by_height(to.height),
+        (false, Family::Yuv) if to.matrix == Matrix::RGB => to.matrix = Matrix::assumed(to.height),
         (false, _) => {}
     }
     if named.range != ColorRange::Unspecified {

@@ -198,13 +198,12 @@ impl DrawPlane {
 /// The number of splats in a group.
 pub(super) const BATCH: usize = 16;
 
-/// The matrix of a format's Y, U and V, assumed where it is not said as everywhere else (BT.601 up to 576 rows, BT.709
-/// above); `None` where the planes are not Y, U and V, or have no linear equations.
+/// The matrix of a format's Y, U and V; `None` where the planes are not Y, U and V, or have no linear equations.
 pub(super) fn matrix(format: &Format) -> Option<Coefficients> {
     if format.is_rgb() {
         return None;
     }
-    let assumed = if format.height <= 576 { Matrix::SMPTE170M } else { Matrix::BT709 };
+    let assumed = Matrix::assumed(format.height);
     let matrix = match format.matrix {
         Matrix::UNSPECIFIED | Matrix::RGB => assumed,
         said => said,
