@@ -206,6 +206,11 @@ impl Plate {
 
     /// The samples in which neighbouring patches overlap.
     pub fn overlap(&self) -> usize {
-        self.side / 5 / STEP * STEP
+        overlap(self.side)
     }
+}
+
+/// The samples in which neighbouring patches of tiles of this side overlap.
+pub fn overlap(side: usize) -> usize {
+    side / 5 / STEP * STEP
 }

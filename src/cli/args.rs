@@ -367,7 +367,7 @@ pub(super) struct PictureArgs {
     pub(super) pix_fmt: Option<String>,
     /// YUV matrix of the input, in place of its tag: bt709, smpte170m, bt2020nc ...
     ///
-    /// With FFmpeg's names. Default: the tag; without a tag bt709 from 720 lines up, smpte170m below, with a note.
+    /// With FFmpeg's names. Default: the tag; without a tag smpte170m up to 576 lines, bt709 above, with a note.
     #[arg(long, value_name = "M", value_parser = values::matrix(), hide_possible_values = true)]
     pub(super) matrix: Option<Matrix>,
     /// Range of the input, in place of its tag
@@ -410,7 +410,7 @@ pub(super) struct MachineArgs {
     pub(super) level: Option<Isa>,
     /// Cache folder, or none
     ///
-    /// Holds states of stepped filters (fluid, flock). Default: the environment variable GRAINFIELD_CACHE, else
+    /// Holds states of stepped filters (fluid, flock, sand). Default: the environment variable GRAINFIELD_CACHE, else
     /// grainfield in XDG_CACHE_HOME or ~/.cache.
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<PathBuf>,

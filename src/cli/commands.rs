@@ -128,7 +128,7 @@ pub(super) enum Command {
     Probe(Probe),
     /// Show or clear the cache
     ///
-    /// A filter that is stepped from the first frame on (fluid, flock) keeps its state every 24 frames in a cache
+    /// A filter that is stepped from the first frame on (fluid, flock, sand) keeps its state every 24 frames in a cache
     /// folder, so that any frame is close to a stored one. The cache may be deleted at any time; missing or damaged
     /// states are computed again.
     #[command(after_long_help = super::cache::EXAMPLES)]

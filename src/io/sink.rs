@@ -25,8 +25,7 @@ const NO_KIND: &str = "the extension is not known: name a video file (NAME.mp4, 
                        an image pattern such as out.####.png, - for a pipe, hash: or null:";
 #[cfg(not(feature = "ffmpeg"))]
 const NO_KIND: &str = "the extension is not known: name NAME.y4m, an image pattern such as out.####.png, - for a \
-                       pipe, hash: or null:. For other video files pipe into ffmpeg: grainfield render INPUT - | ffmpeg \
-                       -i - NAME.mp4";
+                       pipe, hash: or null:. For other video files pipe y4m to 'ffmpeg -i - NAME.mp4'";
 
 impl Output {
     /// Parses a name: `-` is a pipe, `hash:` and `null:` have their own meaning, and for others the extension

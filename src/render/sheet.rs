@@ -186,8 +186,7 @@ impl Endpoints for Sheet {
                 Some(last) if last - info.first >= DEFAULT_FRAMES => {
                     let step =
                         |i: i64| info.first + self.offset + i * (last - info.first) / (DEFAULT_FRAMES - 1);
-                    let list: Vec<String> = (0..DEFAULT_FRAMES).map(|i| step(i).to_string()).collect();
-                    *frames = list.join(",").parse().ok();
+                    *frames = Some((0..DEFAULT_FRAMES).map(step).collect());
                 }
                 Some(_) => {}
                 None => {

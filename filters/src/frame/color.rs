@@ -84,8 +84,8 @@ code_points! {
 }
 
 impl Matrix {
-    /// The matrix of a YUV picture without a tag: BT.601 (as SMPTE 170M) up to 576 rows, which is standard definition,
-    /// and BT.709 above.
+    /// The matrix of Y, U and V without a tag: BT.601 (as SMPTE 170M) up to 576 rows, which is standard definition, and
+    /// BT.709 above. RGB without a given matrix is converted with it too, so that pictures survive files without tags.
     pub const fn assumed(height: u32) -> Matrix {
         if height <= 576 { Matrix::SMPTE170M } else { Matrix::BT709 }
     }

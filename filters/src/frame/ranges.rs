@@ -52,6 +52,13 @@ impl Part {
     }
 }
 
+/// Single frames.
+impl FromIterator<i64> for Ranges {
+    fn from_iter<I: IntoIterator<Item = i64>>(frames: I) -> Ranges {
+        Ranges { parts: frames.into_iter().map(|n| Part { first: n, last: n, step: 1 }).collect() }
+    }
+}
+
 impl Ranges {
     /// All frames from `first` to `last`, inclusive.
     ///

@@ -102,7 +102,7 @@ impl Default for Formats {
 
 /// The advice where only video files have choices.
 pub(crate) const ONLY_VIDEO: &str = "options for codec, quality, sound and subtitles apply to video files only \
-    (NAME.mp4, .mkv ...), and --codec-opt to OpenEXR images";
+    (NAME.mp4, .mkv ...), and options of the codec to OpenEXR images";
 
 /// For outputs without choices.
 pub(crate) fn only_for_videos(_: &OsStr, encoding: &Encoding) -> Result<(), String> {

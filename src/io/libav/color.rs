@@ -1,10 +1,10 @@
-//! Colour tags: H.273 code points in both libraries, so that only types are converted.
+//! Colour tags: H.273 code points in both libraries, with few exceptions, so that only types are converted.
 
 use ffmpeg_sys_next as sys;
 use grainfield_filters::frame::{ColorRange, FieldOrder, Matrix, Primaries, Siting, Transfer};
 
-/// Converts colour tags from and to libav's. Every code point has a value in libav's enums, which are those of
-/// H.273.
+/// Converts colour tags from and to libav's enums, whose values are those of H.273. What libav has no value for (the
+/// transfer of printing density, the siting of PAL DV) becomes unspecified.
 pub trait Tag<Av> {
     /// From libav's value.
     fn from_av(av: Av) -> Self;

@@ -1,11 +1,11 @@
 //! An open input: its streams, and the packets of the one that is filtered.
 
+use super::decoder::Decoder;
 use super::dict::{Tag, Tagged};
 use super::error::AvError;
 use super::input::Input;
 use super::input_url::InputUrl;
 use super::log::Log;
-use super::owned::Decoder;
 use super::raw::{Fields, parameters};
 use super::timeline::Timeline;
 use ffmpeg_next::codec::{Id, decoder};

@@ -1,7 +1,7 @@
 //! FFmpeg's filters, which run after decoding and before all other filters.
 
+use super::decoder::Received;
 use super::error::AvError;
-use super::owned::Received;
 use super::raw::Fields;
 use super::versions::{duration, set_duration};
 use ffmpeg_next::{filter, frame};

@@ -1,5 +1,6 @@
 //! Reads the pictures of an input, from the start or from any number on.
 
+use super::decoder::{Decoder, Received};
 use super::demux::{ByteSource, Demuxer, OpenError, Purpose};
 use super::error::AvError;
 use super::graph::{Graph, GraphInput};
@@ -9,7 +10,6 @@ use super::index::exact::MAX_FRAMES;
 use super::index::exact::SeekPoint;
 use super::input_url::InputUrl;
 use super::log::{Log, drain, recent_messages};
-use super::owned::{Decoder, Received};
 use super::picture;
 use super::raw::Fields;
 use ffmpeg_next::{Packet, frame};

@@ -117,8 +117,7 @@ impl Endpoints for Measured {
             let last = info.first + DEFAULT_FRAMES - 1;
             match info.last {
                 Some(end) if end > last => {
-                    let range = format!("{}-{}", info.first + self.offset, last + self.offset);
-                    *frames = range.parse().ok();
+                    *frames = Ranges::span(info.first + self.offset, last + self.offset).ok();
                     info.notes.push(format!(
                         "measuring the first {DEFAULT_FRAMES} of {} frames; a range of frames selects others",
                         end - info.first + 1

@@ -60,7 +60,12 @@ pub fn lottie(text: &str, name: &str, rate: Option<Ratio>) -> Result<Vec<(String
     if all.is_empty() { Err(LottieError::Form) } else { Ok(all) }
 }
 
-fn property_of(value: &Value, name: &str, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, LottieError> {
+/// The curves of a property, `{"k": ...}`, a list of keys or a constant.
+pub(super) fn property_of(
+    value: &Value,
+    name: &str,
+    rate: Option<Ratio>,
+) -> Result<Vec<(String, Curve)>, LottieError> {
     let value = match value {
         Value::Object(map) => map.get("k").ok_or(LottieError::Form)?,
         other => other,
@@ -178,12 +183,8 @@ pub fn to_lottie(curve: &Curve) -> Result<Value, LottieError> {
         };
         let handles = |leave: f64, by: f64, arrive: f64, back: f64| {
             let no_way = || {
-                LottieError::Shape(
-                    i + 1,
-                    "its handles leave the value although both keys have the \
-                same one"
-                        .into(),
-                )
+                let why = "its handles leave the value although both keys have the same one";
+                LottieError::Shape(i + 1, why.into())
             };
             let (y0, y1) = (part(by).ok_or_else(no_way)?, part(back).ok_or_else(no_way)? + 1.0);
             let (o, i) = (json!({"x": [leave], "y": [y0]}), json!({"x": [arrive], "y": [y1]}));

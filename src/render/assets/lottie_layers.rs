@@ -5,7 +5,7 @@
 //! one scale for width and height; positions follow their path (`to`, `ti`) at a speed that the keys' handles ease.
 //! Source: the Lottie specification, "Layers" and "Transform".
 
-use super::lottie::lottie;
+use super::lottie::property_of;
 use grainfield_filters::curve::{Curve, MAX_KEYS};
 use grainfield_filters::ratio::Ratio;
 use serde_json::{Map, Value, json};
@@ -49,11 +49,11 @@ pub(super) fn tracks(animation: &Map<String, Value>) -> Result<LayerTracks, Stri
         ));
     }
     // Curves start at 0, and keys may be before the first frame.
-    let early = list.iter().map(|l| earliest(l, 0)).fold(0.0, f64::min).max(-1e9).floor();
+    let start = list.iter().map(|l| earliest(l, 0)).fold(0.0, f64::min).max(-1e9).floor();
     let assets = animation.get("assets").and_then(Value::as_array).map_or(&[][..], |a| a);
     let assets = assets.iter().filter_map(|a| Some((a.get("id")?.as_str()?, a))).collect();
     let layers = list.iter().zip(unique_names(list)).map(|(layer, name)| {
-        Layer::new(layer, &assets, early, name.clone()).map_err(|e| of_layer(&name, &e))
+        Layer::new(layer, &assets, start, name.clone()).map_err(|e| of_layer(&name, &e))
     });
     let layers: Vec<Layer> = layers.collect::<Result<_, _>>()?;
     let numbers = layers.iter().enumerate().filter_map(|(i, l)| Some((l.number?, i))).rev().collect();
@@ -65,13 +65,13 @@ pub(super) fn tracks(animation: &Map<String, Value>) -> Result<LayerTracks, Stri
     for (layer, chain) in layers.iter().zip(&chains).rev().filter(|(l, _)| l.kind == kind) {
         let mut columns = [0; 5].map(|_: i32| Vec::with_capacity(frames as usize));
         for frame in (from as i64..).take(frames as usize) {
-            let values = sample(layer, chain.iter().map(|&i| &layers[i]), frame, early)?;
+            let values = sample(layer, chain.iter().map(|&i| &layers[i]), frame, start)?;
             columns.iter_mut().zip(values).for_each(|(column, value)| column.push(value));
         }
         let parts =
             [("x", None), ("y", None), ("scale", Some(1.0)), ("rotation", Some(0.0)), ("opacity", Some(1.0))];
-        for ((part, usual), column) in parts.into_iter().zip(columns) {
-            if usual.is_none_or(|usual| column.iter().any(|v| *v != usual)) {
+        for ((part, default), column) in parts.into_iter().zip(columns) {
+            if default.is_none_or(|default| column.iter().any(|v| *v != default)) {
                 out.push((format!("{}.{part}", layer.name), from as i64, column));
             }
         }
@@ -100,9 +100,9 @@ fn sample<'a>(
     layer: &Layer,
     chain: impl Iterator<Item = &'a Layer>,
     frame: i64,
-    early: f64,
+    start: f64,
 ) -> Result<[f64; 5], String> {
-    let at = Ratio::whole(frame - early as i64);
+    let at = Ratio::whole(frame - start as i64);
     let (mut place, mut scale, mut rotation) = (layer.centre, 1.0, 0.0);
     for parent in chain {
         let (size, angle) = (parent.size(at).map_err(|e| of_layer(&parent.name, &e))?, parent.angle(at));
@@ -134,26 +134,26 @@ struct Layer {
     shown: (f64, f64),
     /// The middle of its picture, from the corner of the picture.
     centre: [f64; 2],
-    anchor: Values,
+    anchor: ComponentCurves,
     position: Position,
-    scale: Values,
-    rotation: Values,
-    opacity: Values,
+    scale: ComponentCurves,
+    rotation: ComponentCurves,
+    opacity: ComponentCurves,
 }
 
 /// The curves of a property, one per component; without any, a default.
-struct Values(Vec<Curve>, f64);
+struct ComponentCurves(Vec<Curve>, f64);
 
-impl Values {
+impl ComponentCurves {
     fn at(&self, now: Ratio, part: usize) -> f64 {
         self.0.get(part).map_or(self.1, |c| c.value(now, now))
     }
 }
 
 enum Position {
-    Straight(Values),
+    Straight(ComponentCurves),
     /// The index of the previous key plus the eased fraction of the segment to the next one; and the segments.
-    Path(Values, Vec<Segment>),
+    Path(ComponentCurves, Vec<Segment>),
 }
 
 /// The control points of the cubic Bezier from one key to the next.
@@ -163,16 +163,16 @@ impl Layer {
     fn new(
         layer: &Value,
         assets: &BTreeMap<&str, &Value>,
-        early: f64,
+        start: f64,
         name: String,
     ) -> Result<Layer, String> {
         let none = Map::new();
         let ks = layer.get("ks").and_then(Value::as_object).unwrap_or(&none);
         let integer = |name: &str| layer.get(name).and_then(Value::as_i64);
         let real = |name: &str, or: f64| layer.get(name).and_then(Value::as_f64).unwrap_or(or);
-        let read = |name: &str, usual: f64| match ks.get(name) {
-            Some(property) => values(property, early, usual),
-            None => Ok(Values(Vec::new(), usual)),
+        let read = |name: &str, default: f64| match ks.get(name) {
+            Some(property) => component_curves(property, start, default),
+            None => Ok(ComponentCurves(Vec::new(), default)),
         };
         if integer("ddd") == Some(1) || ["rx", "ry"].iter().any(|n| ks.contains_key(*n)) {
             return Err("it is three-dimensional: flatten it".into());
@@ -196,7 +196,8 @@ impl Layer {
                 _ => [0, 1].map(|part| anchor.at(Ratio::ZERO, part)),
             };
         if ks.get("sk").is_some_and(|sk| {
-            values(sk, early, 0.0).is_ok_and(|v| v.0.iter().any(|c| c.keys().iter().any(|k| k.value != 0.0)))
+            component_curves(sk, start, 0.0)
+                .is_ok_and(|v| v.0.iter().any(|c| c.keys().iter().any(|k| k.value != 0.0)))
         }) {
             return Err("it is skewed, which sprites cannot be".into());
         }
@@ -209,7 +210,7 @@ impl Layer {
             shown: (real("ip", f64::MIN), real("op", f64::MAX)),
             centre,
             anchor,
-            position: position(ks.get("p"), early)?,
+            position: position(ks.get("p"), start)?,
             scale: read("s", 100.0)?,
             rotation: read(rotation, 0.0)?,
             opacity: read("o", 100.0)?,
@@ -219,8 +220,8 @@ impl Layer {
     fn size(&self, at: Ratio) -> Result<f64, String> {
         let [x, y] = [0, 1].map(|part| self.scale.at(at, part) / 100.0);
         if (x - y).abs() > MAX_SCALE_DIFFERENCE * x.abs().max(y.abs()) || x < 0.0 || y < 0.0 {
-            let said = "sprites have one scale of at least 0: give it one, or delete the layer";
-            return Err(format!("it is scaled by {x:.4} and {y:.4}, and {said}"));
+            let advice = "sprites have one scale of at least 0: give it one, or delete the layer";
+            return Err(format!("it is scaled by {x:.4} and {y:.4}, and {advice}"));
         }
         Ok(0.5 * (x + y))
     }
@@ -244,9 +245,9 @@ impl Position {
         match self {
             Position::Straight(values) => [0, 1].map(|part| values.at(now, part)),
             Position::Path(keys, segments) => {
-                let way = keys.at(now, 0);
-                let i = (way.max(0.0) as usize).min(segments.len().saturating_sub(1));
-                segments.get(i).map_or([0.0; 2], |w| w.at(way - i as f64))
+                let progress = keys.at(now, 0);
+                let i = (progress.max(0.0) as usize).min(segments.len().saturating_sub(1));
+                segments.get(i).map_or([0.0; 2], |s| s.at(progress - i as f64))
             }
         }
     }
@@ -309,8 +310,8 @@ fn earliest(value: &Value, depth: usize) -> f64 {
     }
 }
 
-/// The keys of an animated property, `early` frames later.
-fn keys(property: &Value, early: f64) -> Option<Vec<Value>> {
+/// The keys of an animated property, with times counted from frame `start`.
+fn keys(property: &Value, start: f64) -> Option<Vec<Value>> {
     let list = property.get("k").and_then(Value::as_array)?;
     if list.is_empty() || !list.iter().all(Value::is_object) {
         return None;
@@ -319,41 +320,40 @@ fn keys(property: &Value, early: f64) -> Option<Vec<Value>> {
         let mut key = key.clone();
         if let Some(t) = key.get("t").and_then(Value::as_f64) {
             // Rounded to thousandths, because programs write times such as 12.9999999.
-            key["t"] = json!(libm::round((t - early) * 1000.0) / 1000.0);
+            key["t"] = json!(libm::round((t - start) * 1000.0) / 1000.0);
         }
         key
     };
     Some(list.iter().map(later).collect())
 }
 
-fn values(property: &Value, early: f64, usual: f64) -> Result<Values, String> {
-    let later = keys(property, early).map_or_else(|| property.clone(), Value::Array);
+fn component_curves(property: &Value, start: f64, default: f64) -> Result<ComponentCurves, String> {
+    let later = keys(property, start).map_or_else(|| property.clone(), Value::Array);
     // A second per frame: keys may be between frames.
-    let curves =
-        lottie(&json!({"k": later.get("k").unwrap_or(&later)}).to_string(), "value", Some(Ratio::ONE));
-    curves.map(|all| Values(all.into_iter().map(|(_, c)| c).collect(), usual)).map_err(|e| e.to_string())
+    let curves = property_of(&later, "value", Some(Ratio::ONE)).map_err(|e| e.to_string())?;
+    Ok(ComponentCurves(curves.into_iter().map(|(_, c)| c).collect(), default))
 }
 
-fn position(property: Option<&Value>, early: f64) -> Result<Position, String> {
-    let Some(property) = property else { return Ok(Position::Straight(Values(Vec::new(), 0.0))) };
+fn position(property: Option<&Value>, start: f64) -> Result<Position, String> {
+    let Some(property) = property else { return Ok(Position::Straight(ComponentCurves(Vec::new(), 0.0))) };
     if let (Some(x), Some(y)) = (property.get("x"), property.get("y")) {
-        let (x, y) = (values(x, early, 0.0)?, values(y, early, 0.0)?);
+        let (x, y) = (component_curves(x, start, 0.0)?, component_curves(y, start, 0.0)?);
         let both = [x.0, y.0].into_iter().filter_map(|c| c.into_iter().next());
-        return Ok(Position::Straight(Values(both.collect(), 0.0)));
+        return Ok(Position::Straight(ComponentCurves(both.collect(), 0.0)));
     }
     let pair = |key: &Value, name: &str| {
         let list = key.get(name)?.as_array()?;
         Some([list.first()?.as_f64()?, list.get(1)?.as_f64()?])
     };
-    let Some(mut keys) = keys(property, early) else {
-        return Ok(Position::Straight(values(property, early, 0.0)?));
+    let Some(mut keys) = keys(property, start) else {
+        return Ok(Position::Straight(component_curves(property, start, 0.0)?));
     };
     let bent = |key: &Value| ["to", "ti"].iter().any(|n| pair(key, n).is_some_and(|p| p != [0.0; 2]));
     if !keys.iter().any(bent) {
         keys.iter_mut().filter_map(Value::as_object_mut).for_each(|key| {
             key.retain(|name, _| name != "to" && name != "ti");
         });
-        return Ok(Position::Straight(values(&json!({ "k": keys }), 0.0, 0.0)?));
+        return Ok(Position::Straight(component_curves(&Value::Array(keys), 0.0, 0.0)?));
     }
     let mut segments = Vec::new();
     for i in 0..keys.len() {
@@ -372,7 +372,7 @@ fn position(property: Option<&Value>, early: f64) -> Result<Position, String> {
             .into_iter()
             .for_each(|key| key.retain(|name, _| !["to", "ti", "e"].contains(&name.as_str())));
     }
-    Ok(Position::Path(values(&json!({ "k": keys }), 0.0, 0.0)?, segments))
+    Ok(Position::Path(component_curves(&Value::Array(keys), 0.0, 0.0)?, segments))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::shot::Shot;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, FieldOrder, Format, Frame, Matrix, PictureStructure, Primaries, Transfer,
 };
-use grainfield_filters::plate::{MAX_TILES, MIN_SIDE, Plate, PlateBuilder, PlateError, TILE};
+use grainfield_filters::plate::{MAX_TILES, MIN_SIDE, Plate, PlateBuilder, PlateError, TILE, overlap};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::encoding::Encoding;
 use grainfield_io::format::Formats;
@@ -233,7 +233,7 @@ pub fn keep(shot: &Shot, measured: &Residual) -> Result<PlateGrain, MatchError> 
 
 /// The number of patches that cover a frame, at most.
 fn cells(side: usize, (width, height): (usize, usize)) -> usize {
-    let distance = side - side / 5 / 4 * 4;
+    let distance = side - overlap(side);
     (width.div_ceil(distance) + 1) * (height.div_ceil(distance) + 1)
 }
 

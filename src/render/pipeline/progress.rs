@@ -112,7 +112,7 @@ impl std::fmt::Display for Note {
     }
 }
 
-/// The result of a successful job.
+/// What a job has done, whether it succeeded, was stopped or failed.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Summary {
     /// Frames written.

@@ -198,7 +198,7 @@ impl DrawPlane {
 /// The number of splats in a group.
 pub(super) const BATCH: usize = 16;
 
-/// The matrix of a format's Y, U and V, [assumed](Matrix::assumed) where it is not known; `None` where the planes are not Y, U and V, or have no linear equations.
+/// The matrix of a format's Y, U and V; `None` where the planes are not Y, U and V, or have no linear equations.
 pub(super) fn matrix(format: &Format) -> Option<Coefficients> {
     if format.is_rgb() {
         return None;

@@ -4,7 +4,7 @@
 //! `frames` (100), `rate` (24), `format` (FFmpeg's names; yuv420p, for `transparent` gbrap), `range` (`full` or
 //! `limited`; RGB and float are full, everything else limited), `level` (of `grey`, 0 to 1, 1/2), `square` (side of the
 //! squares of `checker`, 16), `alpha` (`straight` or `premultiplied`, if the format has alpha; only `transparent` is
-//! not opaque). From 720 lines on the matrix is BT.709, below it BT.601.
+//! not opaque). Up to 576 lines the matrix is BT.601, above it BT.709.
 //!
 //! All except the zone plate are the same in every frame, drawn once and then copied. Seeking is free, and the number
 //! of frames may be any that fits a signed 64-bit integer.

@@ -6,6 +6,7 @@ use grainfield_filters::frame::{
     Transfer,
 };
 use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::nearest;
 use std::str::FromStr;
 
 /// The largest picture in bytes.
@@ -87,11 +88,8 @@ pub enum SpecError {
 }
 
 /// A suggestion of the most similar name, if it is similar enough.
-fn nearest(name: &str, all: impl Iterator<Item = &'static str>) -> String {
-    let scored =
-        all.filter(|_| name.len() <= 40).map(|known| (strsim::damerau_levenshtein(name, known), known));
-    let nearest = scored.min_by_key(|s| s.0).filter(|s| s.0 <= 1 + s.1.len() / 4);
-    nearest.map_or_else(String::new, |(_, known)| format!("; did you mean '{known}'?"))
+fn suggestion(name: &str, all: impl Iterator<Item = &'static str>) -> String {
+    nearest(name, all).map_or_else(String::new, |nearest| format!("; {nearest}"))
 }
 
 fn excerpt(text: &str) -> String {
@@ -111,7 +109,7 @@ impl Spec {
         let alias = if name == "gray" { "grey" } else { name };
         let kind = KINDS.iter().find(|k| k.0 == alias).map(|k| k.1);
         let kind =
-            kind.ok_or_else(|| SpecError::Kind(excerpt(name), nearest(name, KINDS.iter().map(|k| k.0))))?;
+            kind.ok_or_else(|| SpecError::Kind(excerpt(name), suggestion(name, KINDS.iter().map(|k| k.0))))?;
         let [size, frames, given_rate, name, range, level, square, alpha] = values(list)?;
 
         let (width, height) = match size {
@@ -188,7 +186,7 @@ fn values(mut list: Option<&str>) -> Result<[Option<&str>; KEYS.len()], SpecErro
         let (part, rest) = text.split_once(':').unwrap_or((text, ""));
         let (key, _) = part.split_once('=').ok_or_else(|| SpecError::NoValue(excerpt(part)))?;
         let at = KEYS.iter().position(|k| *k == key);
-        let at = at.ok_or_else(|| SpecError::Key(excerpt(key), nearest(key, KEYS.iter().copied())))?;
+        let at = at.ok_or_else(|| SpecError::Key(excerpt(key), suggestion(key, KEYS.iter().copied())))?;
         // a rate may contain a colon
         let digits = |d: &&str| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit());
         let denominator = rest.split(':').next().filter(|d| key == "rate" && digits(d));
@@ -217,11 +215,13 @@ fn tag(format: &mut Format) {
         (format.primaries, format.transfer) = (Primaries::BT709, Transfer::SRGB);
         return;
     }
-    let high = format.height >= 720;
-    (format.primaries, format.transfer) =
-        if high { (Primaries::BT709, Transfer::BT709) } else { (Primaries::SMPTE170M, Transfer::SMPTE170M) };
+    let matrix = Matrix::assumed(format.height);
+    (format.primaries, format.transfer) = match matrix {
+        Matrix::BT709 => (Primaries::BT709, Transfer::BT709),
+        _ => (Primaries::SMPTE170M, Transfer::SMPTE170M),
+    };
     if format.family == Family::Yuv {
-        format.matrix = if high { Matrix::BT709 } else { Matrix::SMPTE170M };
+        format.matrix = matrix;
     }
     if format.subsampling == (1, 1) {
         format.siting = Siting::Left;

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// The nearest format that y4m can hold, in names that FFmpeg reads.
 ///
-/// - RGB becomes limited-range YUV 4:4:4; its matrix, where not given, is BT.709 from 720 lines on, else BT.601 (170M).
+/// - RGB becomes limited-range YUV 4:4:4; its matrix, where not given, is [`Matrix::assumed`].
 /// - Float becomes 16 bits.
 /// - 4:4:0 becomes 4:4:4, 4:1:0 becomes 4:2:0, 4:1:1 of more than 8 bits becomes 4:2:2.
 /// - Alpha of 8 bits is kept as `444alpha`, with YUV of any subsampling; other alpha, and that of grey, is dropped.
@@ -41,7 +41,7 @@ pub fn accepts(format: &Format) -> Format {
         out.subsampling = (0, 0);
         out.range = ColorRange::Limited;
         if out.matrix == Matrix::RGB || out.matrix == Matrix::UNSPECIFIED {
-            out.matrix = if out.height >= 720 { Matrix::BT709 } else { Matrix::SMPTE170M };
+            out.matrix = Matrix::assumed(out.height);
         }
     }
     if out.family == Family::Yuv && out.depth == Depth::Bits(8) && out.has_alpha() {
@@ -172,6 +172,7 @@ impl Sink for Y4m {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grainfield_filters::filter::convert::assumed_matrix;
 
     fn text(format: &Format) -> String {
         String::from_utf8(compose(format, true).unwrap()).unwrap()
@@ -205,7 +206,15 @@ mod tests {
             let again = parse(text(&format).trim_end().as_bytes(), None).unwrap().format;
             assert_eq!((again.name(), again.range), (format.name(), format.range));
         }
-        let rgb = accepts(&Format::from_name("gbrp", 1280, 720).unwrap());
-        assert_eq!((rgb.matrix, rgb.range), (Matrix::BT709, ColorRange::Limited));
+        // The matrix of RGB is the one that readers assume without a tag.
+        for height in [576, 600, 720] {
+            let format = accepts(&Format::from_name("gbrp", 1024, height).unwrap());
+            let read = parse(text(&format).trim_end().as_bytes(), None).unwrap().format;
+            assert_eq!(
+                (assumed_matrix(&read).0, read.range),
+                (format.matrix, ColorRange::Limited),
+                "{height}"
+            );
+        }
     }
 }

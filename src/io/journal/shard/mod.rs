@@ -129,7 +129,7 @@ pub enum ShardError {
     /// The tasks of the array do not match one render.
     #[error(
         "task {id} of an array that begins at {min} and has {tasks} tasks cannot be mapped to {count} shards: \
-         write --shard I/{count}"
+         use I/{count}"
     )]
     Part {
         /// The task's number.

@@ -206,7 +206,7 @@ fn lossless_encoders(container: Container, format: &Format) -> Vec<&'static str>
 fn loss_problem(container: Container, refused: &[Codec], format: &Format, by_user: bool) -> String {
     let names: Vec<&str> = refused.iter().map(Codec::name).collect();
     if names == ["gif"] {
-        return "GIF has at most 256 colours and is left to FFmpeg: grainfield render INPUT - | ffmpeg -i - NAME.gif"
+        return "GIF has at most 256 colours and is left to FFmpeg: pipe y4m to 'ffmpeg -i - NAME.gif'"
             .into();
     }
     let mut text = format!(
@@ -348,8 +348,7 @@ fn with_tags(from: &Format, to: &Format, siting: Siting) -> Format {
     if from.family == Family::Rgb && to.family == Family::Yuv {
         out.range = ColorRange::Limited;
         if from.matrix == Matrix::RGB || from.matrix == Matrix::UNSPECIFIED {
-            // the default of readers
-            out.matrix = if from.height >= 720 { Matrix::BT709 } else { Matrix::SMPTE170M };
+            out.matrix = Matrix::assumed(from.height);
         }
         out.siting = siting;
     }
