@@ -80,7 +80,7 @@ settings! {
         shine: Animated = number(0.0..=1.0).default(0.8).unit(Unit::Fraction).group("Look"),
         /// Smoothness of the surface: 0 shows each drop, 1 merges them.
         smoothness: f64 = fixed(0.0..=1.0).default(0.3).unit(Unit::Fraction).group("Look"),
-        /// Strength of small waves on the surface: 0 is fluid.
+        /// Strength of small waves on the surface: 0 is flat.
         ripples: f64 = fixed(0.0..=4.0).default(1.0).group("Look"),
         /// Quick preview: no refraction and a coarser surface. The motion is the same.
         draft: bool = switch().default(false),

@@ -3,7 +3,7 @@
 use super::light::displayed;
 use crate::frame::{Alpha, ColorRange, Family, Format, Matrix, NameError, Siting};
 
-/// The matrix of a picture, and whether it is [assumed](Matrix::assumed), without a tag. RGB is [`Matrix::RGB`].
+/// The matrix of a picture, and whether it is [assumed](Matrix::assumed) because there is no tag. RGB is [`Matrix::RGB`].
 pub fn assumed_matrix(format: &Format) -> (Matrix, bool) {
     match (format.family, format.matrix) {
         (Family::Rgb, _) => (Matrix::RGB, false),
