@@ -3,7 +3,7 @@
 use crate::support::hashes;
 use crate::video::ffmpeg;
 use grainfield::session::job::Request;
-use grainfield::session::{Clip, Error, ErrorKind, Event, FRAME_BYTES, Newest, NoteCode, Render};
+use grainfield::session::{self, Clip, Error, ErrorKind, Event, FRAME_BYTES, Newest, NoteCode, Render};
 use grainfield::source::Missing;
 use grainfield_filters::frame::Depth;
 use grainfield_filters::recipe::Recipe;
@@ -141,6 +141,41 @@ fn errors_have_a_kind_and_a_place() {
     assert_eq!((filter.kind(), filter.position().filter), (ErrorKind::Usage, Some(2)));
     let image = clip.frame(0, &recipe("sprites=image=/no/such.png")).unwrap_err();
     assert_eq!(image.kind(), ErrorKind::Input);
+}
+
+#[test]
+fn recipes_have_a_name_or_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.toml");
+    std::fs::write(&file, "[[filter]]\nname = 'sprites'\nimage = 'dot.png'\n").unwrap();
+    let own = session::recipe(&file).unwrap();
+    assert!(own.to_chain().contains(folder.path().join("dot.png").to_str().unwrap()), "{}", own.to_chain());
+    assert_eq!(session::recipe("super8").unwrap(), session::recipe("look-super8").unwrap());
+    std::fs::write(&file, "[[filter]]\nname = 'grian'\n").unwrap();
+    for (name, kind, said) in
+        [(file.as_path(), ErrorKind::Usage, "own.toml:2:"), (Path::new("a.toml"), ErrorKind::Input, "a.toml")]
+    {
+        let error = session::recipe(name).unwrap_err();
+        assert!(error.kind() == kind && error.to_string().contains(said), "{error}");
+    }
+}
+
+#[test]
+fn an_output_is_replaced_when_asked_and_ranges_may_be_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.y4m");
+    let clip = Clip::open("pattern:bars:size=32x16:frames=10").unwrap();
+    let render = || clip.render(&Recipe::default()).frames(7..).to(&file);
+    assert_eq!(render().run(|_| ()).unwrap().frames, 3);
+    assert_eq!(render().run(|_| ()).unwrap_err().kind(), ErrorKind::Output);
+    assert_eq!(render().overwrite().run(|_| ()).unwrap().frames, 3);
+}
+
+#[test]
+#[should_panic(expected = "another type")]
+fn samples_have_the_type_of_their_depth() {
+    let clip = Clip::open("pattern:bars:size=32x16:frames=1").unwrap();
+    clip.frame(0, &Recipe::default()).unwrap().frame.row::<u16>(0, 0);
 }
 
 #[test]

@@ -23,9 +23,10 @@ pub type Resolve = fn(&BatchJob, &Scope) -> BTreeMap<String, String>;
 /// Resolves the options of jobs.
 pub fn resolve(jobs: &mut [BatchJob], scope: &Scope, resolve: Resolve) {
     // most jobs of a list have the options of another
-    let mut known: BTreeMap<Vec<JobOption>, BTreeMap<String, String>> = BTreeMap::new();
+    let mut known: BTreeMap<(PathBuf, Vec<JobOption>), BTreeMap<String, String>> = BTreeMap::new();
     for job in jobs {
-        let settings = known.entry(job.options.clone()).or_insert_with(|| resolve(job, scope));
+        let key = (job.folder.clone(), job.options.clone());
+        let settings = known.entry(key).or_insert_with(|| resolve(job, scope));
         job.settings.clone_from(settings);
     }
 }

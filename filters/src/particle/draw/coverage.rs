@@ -107,8 +107,8 @@ impl Outline {
     }
 }
 
-/// The reach of a splat of this shape from its centre along x and y, in 1/256 of a luma sample, rounded up, on cells as
-/// large as `cell` as shown.
+/// The reach of a splat of this shape from its centre along x and y, in 1/256 of a luma sample, rounded up, on cells of
+/// this displayed size.
 #[inline(always)]
 pub(super) fn extent(shape: &Shape, splat: &Splat, cell: [f32; 2]) -> [i32; 2] {
     match shape {

@@ -198,11 +198,11 @@ impl BoundLayer {
             return None;
         }
         centre[0] *= self.narrow;
-        let extra = match layer.tint.by {
+        let at = match layer.tint.by {
             ColourBy::Life => one.age / one.life,
             ColourBy::One | ColourBy::Mix => one.extra[1] * 0.5 + 0.5,
         };
-        let tint = ((extra * TINTS as f32) as usize).min(TINTS - 1);
+        let tint = ((at * TINTS as f32) as usize).min(TINTS - 1);
         // Farther particles first; flat ones in order of birth, which is the order of computation.
         let deep = if self.depth[0] == self.depth[1] { self.depth[0] } else { z };
         let rank = rank(deep, one.number.wrapping_mul(self.layers).wrapping_add(self.order));
