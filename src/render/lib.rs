@@ -11,3 +11,4 @@ pub mod pipeline;
 pub mod session;
 #[cfg(feature = "plots")]
 pub mod sheet;
+mod source_frames;

@@ -5,8 +5,8 @@ use super::fault::Fault;
 use super::files::Roots;
 use grainfield_filters::filter::grain;
 use grainfield_filters::recipe::{Problem, Recipe, RecipeError, effect};
-use grainfield_filters::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
-use grainfield_filters::settings::{Animated, FileKind, Kind, Value, Values};
+use grainfield_filters::settings::common::COMMON;
+use grainfield_filters::settings::{FileKind, Kind, Value, Values};
 use grainfield_render::assets::load_effect_with;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -170,16 +170,7 @@ pub(super) fn place(page: &RecipeText, on: usize) -> Option<usize> {
 pub(super) fn write(recipe: &Recipe, off: &[bool]) -> RecipeText {
     let steps = recipe.steps.iter().enumerate().map(|(i, step)| {
         let mut values: BTreeMap<String, String> =
-            step.values.iter_given().map(|(s, v)| (s.id.to_owned(), v.to_string())).collect();
-        if let Some(frames) = &step.enable {
-            values.insert(ENABLE.into(), frames.to_string());
-        }
-        if let Some(planes) = step.planes {
-            values.insert(PLANES.into(), planes.to_string());
-        }
-        if step.opacity != Animated::Constant(1.0) {
-            values.insert(OPACITY.into(), step.opacity.to_string());
-        }
+            step.iter_given().map(|(s, v)| (s.id.to_owned(), v.to_string())).collect();
         for link in recipe.links.iter().filter(|l| l.step == i) {
             values.insert(link.setting.id.into(), link.to_string());
         }
@@ -191,10 +182,12 @@ pub(super) fn write(recipe: &Recipe, off: &[bool]) -> RecipeText {
 /// The effective values of all settings of a filter: given, from the preset or the default.
 pub(super) fn effective(recipe: &Recipe) -> Vec<BTreeMap<String, String>> {
     let steps = recipe.steps.iter().map(|step| {
-        let own = step.values.settings().iter();
-        let own = own.filter_map(|s| Some((s.id.to_owned(), step.values.get(s.id)?.to_string())));
-        let mut all: BTreeMap<String, String> = own.collect();
-        all.insert(OPACITY.into(), step.opacity.to_string());
+        let values = [&step.values, &step.common];
+        let effective = values.iter().flat_map(|values| {
+            let all = values.settings().iter();
+            all.filter_map(|s| Some((s.id.to_owned(), values.get(s.id)?.to_string())))
+        });
+        let mut all: BTreeMap<String, String> = effective.collect();
         if step.filter.name == "grain" {
             all.entry("points".into()).or_insert_with(|| response(&step.values));
         }

@@ -79,6 +79,12 @@ const CHAINS: &[&str] = &[
     "levels=gamma=1.7:black=-0.1",
     "color=brightness=0.05:contrast=1.2:saturation=1.3:hue=20:temperature=0.4",
     "lut=file=a.cube",
+    "overlay=clip=a.png:size=0.6:rotate=20",
+    "overlay=clip=a.png:blend=screen:light=linear:position='0=0.2,0.3;9=0.8,0.6'",
+    "invert=mask=ellipse:mask_width=0.6:mask_feather=60",
+    "invert=mask=luma:mask_low=0.4:mask_invert=1:opacity=0.7",
+    "invert=mask=a.png:mask_at='0.4,0.6':mask_height=0.5",
+    "invert=where=a.png:where_over=40",
     "deband=threshold=20:range=64:iterations=4",
     "deband=threshold-uv=0:static=1:seed=5",
     "glow=strength='0=0.5;3=2':threshold=0.4:radius=90:tint=#ffc080",
@@ -151,11 +157,20 @@ fn not_finite(level: Level) -> String {
     text
 }
 
-/// The filters of a chain; those that name a look-up table get a random one.
+/// The filters of a chain; those that name a look-up table or a clip get a random one.
 fn steps(chain: &str) -> Vec<Step> {
     let mut steps = chain.parse::<Recipe>().unwrap().steps;
-    for step in steps.iter_mut().filter(|s| s.filter.name == "lut" && s.values.given("file").is_some()) {
-        step.values.set("file", walk::made::lut(&mut walk::Random(7))).unwrap();
+    for step in &mut steps {
+        let files = step.iter_given().filter_map(|(setting, value)| match (setting.kind, value) {
+            (Kind::File(FileKind::Lut), _) => Some((setting.id, walk::made::lut(&mut walk::Random(7)))),
+            (Kind::File(FileKind::Clip | FileKind::Mask), Value::File(file)) if !setting.kind.is_word(file.name()) => {
+                Some((setting.id, walk::made::clip(&mut walk::Random(7))))
+            }
+            _ => None,
+        });
+        for (id, value) in files.collect::<Vec<_>>() {
+            step.set_value(id, value).unwrap();
+        }
     }
     steps
 }
@@ -168,6 +183,8 @@ const PREMULTIPLIED: &[&str] = &[
     "blur=sigma=60:planes=all",
     "unsharp=amount=1.5:size=60:threshold=0.02",
     "lut=file=a.cube",
+    "overlay=clip=a.png:size=0.6",
+    "overlay=clip=a.png:blend=add:light=linear",
     "glow=radius=90:threshold=0.4",
     "halation=red=150:green=60:threshold=0.5",
     "transform=zoom=1.3:pan='0.05,-0.1'",

@@ -15,7 +15,7 @@ use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step
 use grainfield_filters::frame::{Depth, Format, Frame, FrameTime};
 use grainfield_filters::host::{CurrentThread, Executor, Host, NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::{Animated, Value, Values};
+use grainfield_filters::settings::{Value, Values};
 use grainfield_filters::simd::Level;
 use made::{DEPTHS, FACTORS, LAYOUTS, SIZES, format, settings};
 use rayon::prelude::*;
@@ -81,7 +81,7 @@ pub(crate) fn frames_with<const N: usize>(
 }
 
 fn step(filter: &'static Entry, values: Values) -> Step {
-    Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) }
+    Step::new(filter, values)
 }
 
 struct Case {
@@ -99,11 +99,7 @@ impl fmt::Display for Case {
             "{name} {width}x{height} {alpha:?} {range:?} {matrix:?} {fields:?} {}",
             self.step.filter.name
         )?;
-        if let Some(planes) = self.step.planes {
-            write!(f, " planes={planes}")?;
-        }
-        write!(f, " opacity={:?}", self.step.opacity)?;
-        for (setting, value) in self.step.values.iter_given() {
+        for (setting, value) in self.step.iter_given() {
             match value {
                 Value::Image(_) => write!(f, " {}=9x7", setting.id)?,
                 value => write!(f, " {}={value:?}", setting.id)?,
@@ -121,10 +117,10 @@ impl Case {
             let Ok(values) = settings(filter, share, random) else { continue };
             let mut step = step(filter, values);
             if share > 0.3 && random.below(4) == 0 {
-                step.planes = Some(random.pick(&["all", "0", "12", "0a"]).parse().unwrap());
+                step.set("planes", random.pick(&["all", "0", "12", "0a"])).unwrap();
             }
             if share > 0.3 && random.below(3) == 0 {
-                step.opacity = Animated::Constant(random.part());
+                step.set("opacity", random.part()).unwrap();
             }
             match bind(std::slice::from_ref(&step), format, Level::best(), None) {
                 Ok(_) => return Ok(Case { step, format, source: picture(&format, random) }),
@@ -157,8 +153,8 @@ impl Case {
                 return Err(format!("{place}: alone, in bands, by {level}, it is another"));
             }
         }
-        self.untouched("opacity=0", |step| step.opacity = Animated::Constant(0.0))?;
-        self.untouched("enable", |step| step.enable = Some("7-".parse().unwrap()))
+        self.untouched("opacity=0", |step| step.set("opacity", 0).unwrap())?;
+        self.untouched("enable", |step| step.set("enable", "7-").unwrap())
     }
 
     /// A picture that the filter does not change in this frame equals the input, to the bit.
@@ -187,7 +183,9 @@ impl Case {
     }
 
     fn alpha(&self, made: &Frame) -> Result<(), String> {
-        let asked = self.step.planes.is_some() || self.given("to", "alpha") || self.given("channel", "a");
+        let asked = self.step.common.given("planes").is_some()
+            || self.given("to", "alpha")
+            || self.given("channel", "a");
         let Some(a) = self.format.alpha_plane() else { return Ok(()) };
         if asked || self.step.filter.role != Role::Adjusts || made.format().depth != self.format.depth {
             return Ok(());

@@ -1,12 +1,14 @@
 //! Binds the steps of a recipe to a format, which makes a chain.
 
 use super::Step;
+use super::mask::Mask;
 use crate::filter::convert::{self, Convert, ConvertError};
 use crate::filter::dither::{Dither, Mode};
 use crate::filter::{Filter, Memory, Render, Spec};
 use crate::frame::{ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Spans};
 use crate::noise::ShapeError;
 use crate::noise::seed::filter_seed;
+use crate::settings::common::{ENABLE, OPACITY, PLANES};
 use crate::settings::{Animated, Planes, SettingError, Values};
 use crate::simd::Level;
 use core::fmt;
@@ -75,6 +77,7 @@ pub(super) struct Stage {
     pub enable: Option<Spans>,
     pub planes: Option<PlaneSet>,
     pub opacity: Animated,
+    pub mask: Option<Mask>,
     /// Every frame is rendered with the frame number 0, its second field with 1.
     pub is_static: bool,
     /// The format of the whole frame after this stage.
@@ -83,13 +86,26 @@ pub(super) struct Stage {
     pub from_recipe: bool,
 }
 
+impl Stage {
+    /// A stage for all frames and planes at full opacity.
+    pub(super) fn plain(
+        filters: Vec<Box<dyn Filter>>,
+        is_static: bool,
+        output: Format,
+        from_recipe: bool,
+    ) -> Stage {
+        let (enable, planes, opacity, mask) = (None, None, Animated::Constant(1.0), None);
+        Stage { filters, enable, planes, opacity, mask, is_static, output, from_recipe }
+    }
+}
+
 /// Filters in order, bound to a format. Any thread can run any frame through it.
 pub struct Chain {
     pub(super) input: Format,
     pub(super) stages: Vec<Stage>,
     pub(super) fields: Fields,
     pub(super) level: Level,
-    notes: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 impl fmt::Debug for Chain {
@@ -159,6 +175,7 @@ impl Chain {
                 total.fixed += m.fixed;
                 total.per_frame += m.per_frame;
             }
+            total.per_frame += stage.mask.as_ref().map_or(0, Mask::memory);
             largest = largest.max(padded_bytes(&stage.output));
         }
         // Stages that do not work in place alternate between two frames.
@@ -256,7 +273,7 @@ impl<'a> Binding<'a> {
         self.restore_or_leave_rgb(step)?;
         self.change_depth(i)?;
         let input = *self.chain.output();
-        if input.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
+        if input.family == Family::Gray && step.planes().is_some_and(Planes::name_chroma_only) {
             let note = format!("filter {}, '{name}': skipped, because a grey picture has no colour", i + 1);
             self.chain.notes.push(note);
             return Ok(());
@@ -266,18 +283,9 @@ impl<'a> Binding<'a> {
         let filters = pictures(&input, self.chain.fields).map(bind).collect::<Result<_, _>>();
         let filters = filters.map_err(|e| rejected(self.steps, i, e))?;
         let output = spec.output_format(&input);
-        let common = common_settings(step, &input, &output, self.options);
-        let (enable, planes, opacity) = common.map_err(|e| rejected(self.steps, i, e))?;
-        let is_static = step.values.is_static();
-        self.chain.stages.push(Stage {
-            filters,
-            enable,
-            planes,
-            opacity,
-            is_static,
-            output,
-            from_recipe: true,
-        });
+        let stage = Stage::plain(filters, step.values.is_static(), output, true);
+        let stage = self.with_common_settings(stage, step, &input);
+        self.chain.stages.push(stage.map_err(|e| rejected(self.steps, i, e))?);
         Ok(())
     }
 
@@ -381,16 +389,35 @@ impl<'a> Binding<'a> {
 
     /// Adds a stage that the chain inserts itself and that the steps' common settings do not affect.
     fn push_inserted(&mut self, filters: Vec<Box<dyn Filter>>, is_static: bool, output: Format) {
-        let (enable, planes, opacity) = (None, None, Animated::Constant(1.0));
-        self.chain.stages.push(Stage {
-            filters,
-            enable,
-            planes,
-            opacity,
-            is_static,
-            output,
-            from_recipe: false,
-        });
+        self.chain.stages.push(Stage::plain(filters, is_static, output, false));
+    }
+
+    /// Applies the settings that all filters have to the stage of a step.
+    fn with_common_settings(&self, stage: Stage, step: &Step, input: &Format) -> Result<Stage, SettingError> {
+        let (first, last) = (self.options.first, self.options.last);
+        let mut common = step.common.clone();
+        common.resolve(first, last)?;
+        if !stage.output.same_samples(input)
+            && let Some((setting, _)) = common.iter_given().find(|(s, _)| s.id != ENABLE)
+        {
+            let problem = "this filter changes the size or format of the picture: leave this out";
+            return Err(SettingError::new(setting.id, problem));
+        }
+        let enable: Option<Spans> = common.read(ENABLE);
+        let enable = enable.map(|enable| enable.bind(first, last)).transpose();
+        let planes = step.planes().map(|named| (named, named.resolve(input)));
+        if let Some((named, _)) = planes.filter(|(_, planes)| planes.is_empty()) {
+            return Err(SettingError::new(PLANES, format!("{} has no plane '{named}'", input.name())));
+        }
+        let pictures: Vec<Format> = self.pictures(input).collect();
+        let mask = Mask::bind(&common, input, self.options, &pictures, self.chain.fields)?;
+        Ok(Stage {
+            enable: enable.map_err(|e| SettingError::new(ENABLE, e))?,
+            planes: planes.map(|(_, planes)| planes),
+            opacity: common.read(OPACITY),
+            mask,
+            ..stage
+        })
     }
 
     fn pictures(&self, format: &Format) -> impl Iterator<Item = Format> + use<> {
@@ -398,35 +425,9 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// The frames, the planes and the opacity of a step.
-fn common_settings(
-    step: &Step,
-    input: &Format,
-    output: &Format,
-    &Options { first, last, .. }: &Options,
-) -> Result<(Option<Spans>, Option<PlaneSet>, Animated), SettingError> {
-    let enable = step.enable.as_ref().map(|enable| enable.bind(first, last)).transpose();
-    let enable = enable.map_err(|e| SettingError::new("enable", e))?;
-    let opacity = step.opacity.resolve(first, last);
-    let opacity = opacity.map_err(|e| SettingError::new("opacity", e))?;
-    let planes = step.planes.map(|p| p.resolve(input));
-    if planes.is_some_and(PlaneSet::is_empty) {
-        let named = step.planes.map_or_else(String::new, |p| p.to_string());
-        let problem = format!("{} has no plane '{named}'", input.name());
-        return Err(SettingError::new("planes", problem));
-    }
-    if (step.planes.is_some() || opacity.constant() != Some(1.0)) && !output.same_samples(input) {
-        let setting = if step.planes.is_some() { "planes" } else { "opacity" };
-        let problem = "this filter changes the size or format of the picture, so enable, planes and opacity do not \
-                       apply";
-        return Err(SettingError::new(setting, problem));
-    }
-    Ok((enable, planes, opacity))
-}
-
 /// Whether a step names luma or colour differences of RGB pictures.
 fn works_in_yuv(step: &Step, format: &Format) -> bool {
-    format.is_rgb() && step.planes.is_some_and(Planes::name_yuv)
+    format.is_rgb() && step.planes().is_some_and(Planes::name_yuv)
 }
 
 /// The YUV format for an RGB format, in 16 bits, whose rounding is the only loss.
@@ -450,13 +451,8 @@ fn final_dithering(steps: &[Step], specs: &[Box<dyn Spec>]) -> Result<Option<Mod
                 "only the last filter can omit them: give bits, or move the filter to the end",
             );
         }
-        let part = [
-            ("enable", step.enable.is_some()),
-            ("planes", step.planes.is_some()),
-            ("opacity", step.opacity.constant() != Some(1.0)),
-        ];
-        if let Some((setting, _)) = part.into_iter().find(|(_, given)| *given) {
-            return fail(setting, "all frames and planes need the same depth: leave this out");
+        if let Some((setting, _)) = step.common.iter_given().next() {
+            return fail(setting.id, "all frames and planes need the same depth: leave this out");
         }
     }
     Ok(last)

@@ -8,12 +8,14 @@
 use super::bind::{Chain, Fields, Stage};
 use super::states::States;
 use crate::filter::{Band, FrameParams, Reach, State};
-use crate::frame::{Depth, Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet, Scratch};
+use crate::frame::{
+    Depth, Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneRef, PlaneSet, Scratch,
+};
 use crate::host::{Host, PrepareError, lock, wait};
-use crate::pixel::blend::{Opacity, blend_row};
+use crate::pixel::blend::{Opacity, blend_row, blend_row_by};
 use crate::pixel::tone::CodeMap;
 use crate::ratio::Ratio;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 /// Size of a band, all planes of all pictures that a pass writes together, in bytes: a part of one core's cache.
 const BAND_BYTES: usize = 256 << 10;
@@ -74,6 +76,8 @@ struct ActiveStage<'a> {
     stage: &'a Stage,
     parts: Vec<Part>,
     opacity: Opacity,
+    /// Weights of the result at each sample of a stage with a mask, when they are known.
+    weights: Option<Arc<Frame>>,
     /// Whether it can work in place, and whether it can then also read its samples from another picture.
     local: bool,
     reads_samples: bool,
@@ -96,7 +100,11 @@ impl Chain {
         host: &Host<'_>,
     ) -> Result<(), PrepareError> {
         assert_eq!(frame.format(), &self.input, "the chain was bound to another format");
-        self.passes(at, duration, states, host, |pass, _| self.pass(pass, frame, work, host))
+        self.passes(at, duration, states, host, |pass, _| {
+            pass[0].key((at, duration), frame.as_ref(), states, host)?;
+            self.pass(pass, frame, work, host);
+            Ok(())
+        })
     }
 
     /// Like [`run`](Chain::run), from buffers of a host to others: `input` has the format [`input`](Chain::input),
@@ -122,6 +130,8 @@ impl Chain {
         let mut done = false;
         let result = self.passes(at, duration, states, host, |pass, position| {
             done = position.last;
+            let from = if position.first { input } else { between.as_ref() };
+            pass[0].key((at, duration), from, states, host)?;
             match (position.first, position.last) {
                 (true, true) => self.pass_between(pass, input, output.reborrow(), work, host),
                 (true, false) => {
@@ -131,6 +141,7 @@ impl Chain {
                 (false, true) => self.pass_between(pass, between.as_ref(), output.reborrow(), work, host),
                 (false, false) => self.pass(pass, &mut between, work, host),
             }
+            Ok(())
         });
         work.between = Some(between);
         if result.is_ok() && !done {
@@ -148,7 +159,7 @@ impl Chain {
         duration: Ratio,
         states: &States,
         host: &Host<'_>,
-        mut run: impl FnMut(&[ActiveStage<'_>], PassPosition),
+        mut run: impl FnMut(&mut [ActiveStage<'_>], PassPosition) -> Result<(), PrepareError>,
     ) -> Result<(), PrepareError> {
         let mut active = self.active(at, duration);
         // If no filter is active, skip the conversion to the working depth and back.
@@ -161,21 +172,23 @@ impl Chain {
         while !rest.is_empty() {
             // Planes that the first stage does not write are copied only after it, so no stage can join its pass.
             let alone = !rest[0].local && !rest[0].writes_all();
-            let in_place = rest[0].local;
-            let joins = |a: &&ActiveStage<'_>| a.local || (!in_place && a.reads_own_rows());
+            let in_place = rest[0].works_in_place();
+            let joins = |a: &&ActiveStage<'_>| {
+                !a.mask_reads_picture() && (a.local || (!in_place && a.reads_own_rows()))
+            };
             let converts = |a: &&ActiveStage<'_>| !a.stage.from_recipe && !a.local && a.reads_own_rows();
             let mut len = 1;
             if !alone {
                 let before = rest.iter().take_while(converts).count();
-                len += usize::from(before > 0 && rest.get(before).is_some_and(ActiveStage::reads_near_rows))
-                    * before;
+                let near = |a: &ActiveStage<'_>| a.reads_near_rows() && !a.mask_reads_picture();
+                len += usize::from(before > 0 && rest.get(before).is_some_and(near)) * before;
                 len += rest[len..].iter().take_while(joins).count();
             }
             let (pass, later) = rest.split_at_mut(len);
             for a in pass.iter_mut() {
-                a.prepare(states, host)?;
+                a.prepare((at, duration), states, host)?;
             }
-            run(pass, PassPosition { first, last: later.is_empty() });
+            run(pass, PassPosition { first, last: later.is_empty() })?;
             for a in pass {
                 a.give_back(states);
             }
@@ -215,7 +228,7 @@ impl Chain {
                     parts.iter().flat_map(|p| &p.now).all(|now| reaches.contains(&now.plan.reach))
                 };
                 let (local, reads_samples) = (all(&[Reach::InPlace, Reach::Sample]), all(&[Reach::Sample]));
-                list.push(ActiveStage { number, stage, parts, opacity, local, reads_samples });
+                list.push(ActiveStage { number, stage, parts, opacity, weights: None, local, reads_samples });
             }
         }
         list
@@ -246,7 +259,7 @@ impl Chain {
 
     fn pass(&self, pass: &[ActiveStage<'_>], frame: &mut Frame, work: &mut Workspace, host: &Host<'_>) {
         let Workspace { spare, scratch, .. } = work;
-        if pass[0].local {
+        if pass[0].works_in_place() {
             let input = None;
             self.bands(pass, input, frame.as_mut(), scratch, host);
             return;
@@ -255,7 +268,8 @@ impl Chain {
         let output = spare.get_or_insert_with(|| Frame::new(output_format(pass)));
         output.reset(output_format(pass));
         self.bands(pass, Some(frame.as_ref()), output.as_mut(), scratch, host);
-        for p in (0..head.stage.output.planes()).filter(|&p| !head.writes_plane(p)) {
+        // A stage that can work in place has got copies of all planes.
+        for p in (0..head.stage.output.planes()).filter(|&p| !head.local && !head.writes_plane(p)) {
             output.swap_plane(p, frame);
         }
         core::mem::swap(output, frame);
@@ -428,6 +442,34 @@ fn band_rows(pass: &[ActiveStage<'_>], threads: usize, extra: usize) -> usize {
 }
 
 impl ActiveStage<'_> {
+    fn mask_reads_picture(&self) -> bool {
+        self.stage.mask.as_ref().is_some_and(|mask| mask.reads_picture)
+    }
+
+    /// Whether it needs no picture beside its output.
+    fn works_in_place(&self) -> bool {
+        self.local && !self.mask_reads_picture()
+    }
+
+    /// Whether its result replaces its input.
+    fn replaces(&self) -> bool {
+        self.opacity.is_full() && self.stage.mask.is_none()
+    }
+
+    /// Computes the weights of a mask that is made from the picture before the stage.
+    fn key(
+        &mut self,
+        at: (&FrameTime, Ratio),
+        picture: FrameRef<'_>,
+        states: &States,
+        host: &Host<'_>,
+    ) -> Result<(), PrepareError> {
+        if let Some(mask) = self.stage.mask.as_ref().filter(|mask| mask.reads_picture) {
+            self.weights = Some(mask.weights(at, Some(picture), &states.mask(self.number), host)?);
+        }
+        Ok(())
+    }
+
     fn writes_plane(&self, p: usize) -> bool {
         self.parts.iter().any(|part| part.writes.has(p))
     }
@@ -458,7 +500,7 @@ impl ActiveStage<'_> {
 
     /// See [`Render::map_codes`](crate::filter::Render::map_codes).
     fn map_codes(&self, p: usize, codes: &mut [u16]) -> Option<u32> {
-        let ([part], true) = (&self.parts[..], self.opacity.is_full()) else { return None };
+        let ([part], true) = (&self.parts[..], self.replaces()) else { return None };
         let now = part.now.as_ref()?;
         if !part.writes.has(p) {
             return Some(0);
@@ -466,7 +508,15 @@ impl ActiveStage<'_> {
         self.stage.filters[0].map_codes(now, part.state.as_ref(), p, codes)
     }
 
-    fn prepare(&mut self, states: &States, host: &Host<'_>) -> Result<(), PrepareError> {
+    fn prepare(
+        &mut self,
+        at: (&FrameTime, Ratio),
+        states: &States,
+        host: &Host<'_>,
+    ) -> Result<(), PrepareError> {
+        if let Some(mask) = self.stage.mask.as_ref().filter(|mask| !mask.reads_picture) {
+            self.weights = Some(mask.weights(at, None, &states.mask(self.number), host)?);
+        }
         for (i, part) in self.parts.iter_mut().enumerate() {
             let Some((now, key)) = part.now.as_ref().and_then(|now| Some((now, now.plan.state?))) else {
                 continue;
@@ -527,7 +577,7 @@ impl ActiveStage<'_> {
                             copy_rows(&input, &mut output, p);
                         }
                     }
-                } else if !idle && !self.opacity.is_full() {
+                } else if !idle && !self.replaces() {
                     saved = save_rows(&output, part.writes, saved_rows);
                 }
                 if let Some(now) = now {
@@ -537,9 +587,11 @@ impl ActiveStage<'_> {
                     self.stage.filters[i].render(now, part.state.as_ref(), &mut band, scratch);
                 }
             });
-            if !idle && !self.opacity.is_full() {
+            if !idle && !self.replaces() {
+                let weights = self.weights.as_ref().map(|weights| weights.as_ref().as_ref());
+                let weights = weights.map(|w| part.parity.map_or(w, |parity| w.field(parity)));
                 picture(band, &mut |mut output| {
-                    self.blend(chain, input, &mut output, part.writes, saved_rows, saved)
+                    self.blend(chain, (input, weights), &mut output, part.writes, saved_rows, saved)
                 });
             }
         }
@@ -548,14 +600,15 @@ impl ActiveStage<'_> {
     fn blend(
         &self,
         chain: &Chain,
-        input: Option<FrameRef<'_>>,
+        (input, weights): (Option<FrameRef<'_>>, Option<FrameRef<'_>>),
         output: &mut FrameMut<'_>,
         writes: PlaneSet,
         saved_rows: &mut Scratch,
         saved: usize,
     ) {
-        let depth = output.format.depth;
-        let [before] = saved_rows.buffers::<u8, 1>([saved]);
+        let format = output.format;
+        let width = 2 * format.width as usize;
+        let [before, mean] = saved_rows.buffers::<u8, 2>([saved, width]);
         let mut offset = 0;
         for p in writes.iter().filter(|&p| p < self.stage.output.planes()) {
             for y in output.plane(p).rows() {
@@ -565,9 +618,37 @@ impl ActiveStage<'_> {
                     None => &before[offset..offset + row.len()],
                 };
                 offset += row.len().next_multiple_of(64);
-                blend_row(chain.level, depth, row, before, self.opacity);
+                let Some(weights) = weights else {
+                    blend_row(chain.level, format.depth, row, before, self.opacity);
+                    continue;
+                };
+                let by = match format.plane_subsampling(p) {
+                    (0, 0) => weights.plane(0).row(y),
+                    by => {
+                        let mean = &mut bytemuck::cast_slice_mut(mean)[..format.plane_size(p).0];
+                        mean_weights(weights.plane(0), by, y, mean);
+                        &*mean
+                    }
+                };
+                blend_row_by(chain.level, format.depth, row, before, by, self.opacity);
             }
         }
+    }
+}
+
+/// The means of a mask over the areas of subsampled samples, rounded; at the edges over what there is of them.
+fn mean_weights(mask: PlaneRef<'_>, (sx, sy): (u8, u8), y: usize, out: &mut [u16]) {
+    let rows = mask.rows();
+    let rows = (y << sy).min(rows.end - 1)..((y + 1) << sy).min(rows.end);
+    for (x, out) in out.iter_mut().enumerate() {
+        let (mut sum, mut count) = (0, 0);
+        for y in rows.clone() {
+            let row = mask.row::<u16>(y);
+            let part = &row[x << sx..((x + 1) << sx).min(row.len())];
+            sum += part.iter().map(|&w| u32::from(w)).sum::<u32>();
+            count += part.len() as u32;
+        }
+        *out = ((sum + count / 2) / count.max(1)) as u16;
     }
 }
 

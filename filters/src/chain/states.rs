@@ -1,9 +1,10 @@
 //! Prepared states, kept between frames and shared by all workers.
 
 use crate::filter::State;
+use crate::frame::Frame;
 use crate::host::lock;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The owner of a state: the stage's number in the chain, and the field (0 for whole frames).
 pub(super) type Owner = (usize, usize);
@@ -22,6 +23,16 @@ pub struct States {
     kept: Mutex<Vec<PooledState>>,
     /// The states of stepped stages, by stage number.
     simulations: Mutex<BTreeMap<usize, SharedSimulation>>,
+    /// The states of the masks of stages, by stage number.
+    masks: Mutex<BTreeMap<usize, Arc<MaskStates>>>,
+}
+
+/// The states of a mask.
+#[derive(Default)]
+pub(super) struct MaskStates {
+    pub(super) states: States,
+    /// The mask, if it is the same in all frames.
+    pub(super) constant: OnceLock<Arc<Frame>>,
 }
 
 /// A state that one worker at a time advances.
@@ -52,6 +63,11 @@ impl States {
     pub(super) fn simulation(&self, stage: usize) -> SharedSimulation {
         let mut simulations = lock(&self.simulations);
         simulations.entry(stage).or_default().clone()
+    }
+
+    /// The states of a stage's mask.
+    pub(super) fn mask(&self, stage: usize) -> Arc<MaskStates> {
+        Arc::clone(lock(&self.masks).entry(stage).or_default())
     }
 
     pub(super) fn put(&self, owner: Owner, index: i64, key: u128, state: State) {

@@ -94,6 +94,12 @@ fn step(filter: &'static Entry) -> Step {
     Step::new(filter, Values::new(filter.settings))
 }
 
+fn with(filter: &'static Entry, common: &str, value: &str) -> Step {
+    let mut step = step(filter);
+    step.set(common, value).unwrap();
+    step
+}
+
 fn picture(format: Format) -> Frame {
     let mut frame = Frame::new(format);
     for p in 0..format.planes() {
@@ -159,7 +165,7 @@ fn in_place_does_not_change_alpha_unless_planes_name_it() {
     let add = |v: u8| v.wrapping_add(8);
     let got = run(&[step(&ADD)], yuva(), 7, &CurrentThread);
     check(&got, yuva(), |p, x, y, b| if p == 3 { b.row::<u8>(p, y)[x] } else { add(b.row::<u8>(p, y)[x]) });
-    let asked = Step { planes: Some("ya".parse().unwrap()), ..step(&ADD) };
+    let asked = with(&ADD, "planes", "ya");
     let got = run(&[asked], yuva(), 7, &CurrentThread);
     check(
         &got,
@@ -203,14 +209,13 @@ fn fields_are_pictures_of_their_own() {
 
 #[test]
 fn opacity_blends_both_kinds() {
-    let half = Animated::Constant(0.5);
-    let got = run(&[Step { opacity: half.clone(), ..step(&ADD) }], yuva(), 7, &CurrentThread);
+    let got = run(&[with(&ADD, "opacity", "0.5")], yuva(), 7, &CurrentThread);
     let mix = |b: u8, a: u8| (u32::from(b) + u32::from(a)).div_ceil(2) as u8;
     check(&got, yuva(), |p, x, y, b| {
         let v = b.row::<u8>(p, y)[x];
         if p == 3 { v } else { mix(v, v.wrapping_add(8)) }
     });
-    let got = run(&[Step { opacity: half, ..step(&UP) }], yuva(), 7, &CurrentThread);
+    let got = run(&[with(&UP, "opacity", "0.5")], yuva(), 7, &CurrentThread);
     check(&got, yuva(), |p, x, y, b| {
         let v = b.row::<u8>(p, y)[x];
         if p == 0 { mix(v, b.row::<u8>(0, (y + 1).min(1000))[x]) } else { v }
@@ -219,7 +224,7 @@ fn opacity_blends_both_kinds() {
 
 #[test]
 fn enable_limits_to_frames() {
-    let limited = Step { enable: Some("5-6".parse().unwrap()), ..step(&ADD) };
+    let limited = with(&ADD, "enable", "5-6");
     assert_eq!(run(std::slice::from_ref(&limited), yuva(), 7, &CurrentThread), picture(yuva()));
     assert_ne!(run(&[limited], yuva(), 5, &CurrentThread), picture(yuva()));
 }
@@ -246,7 +251,7 @@ fn a_stop_ends_the_frame() {
 #[test]
 fn planes_that_are_not_there_are_refused() {
     let options = Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
-    let red = Step { planes: Some("r".parse().unwrap()), ..step(&ADD) };
+    let red = with(&ADD, "planes", "r");
     let error = Chain::bind::<ChainError>(&[step(&ADD), red], yuva(), &options, |f| Ok(*f)).unwrap_err();
     assert_eq!(error.to_string(), "filter 2, 'add': planes: yuva420p has no plane 'r'");
 }

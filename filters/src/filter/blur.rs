@@ -95,7 +95,12 @@ impl Blur {
     /// A Gaussian for another filter: pass the result of [`of_sigma`](Blur::of_sigma) to [`render`](Render::render). A
     /// float sample of the output is not finite if its sum is not.
     pub(super) fn gaussian(format: &Format, level: Level) -> Blur {
-        let [sigma, angle, length] = [0.0; 3].map(Animated::Constant);
+        Blur::animated(format, Animated::Constant(0.0), level)
+    }
+
+    /// The same with a sigma of its own, in samples of a picture 1920 wide.
+    pub(super) fn animated(format: &Format, sigma: Animated, level: Level) -> Blur {
+        let [angle, length] = [0.0; 2].map(Animated::Constant);
         Blur {
             format: *format,
             set: BlurSpec { mode: Mode::Gaussian, sigma, angle, length },

@@ -149,6 +149,7 @@
 
 pub mod av1grain;
 pub mod blur;
+pub mod clip_overlay;
 pub mod color;
 pub mod convert;
 pub mod deband;
@@ -165,13 +166,16 @@ pub mod invert;
 pub mod levels;
 pub mod lut;
 mod mask;
+pub mod matte;
 pub mod noise;
 mod overlay;
 pub mod particles;
 mod point;
 mod rgb;
 pub mod sand;
+mod scale;
 pub mod scratches;
+mod second;
 pub mod sprites;
 mod stepped;
 #[cfg(test)]

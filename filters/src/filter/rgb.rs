@@ -107,7 +107,7 @@ impl ThroughRgb {
         &self,
         band: &mut Band<'_>,
         scratch: &mut Scratch,
-        change: impl Fn(usize, &mut [f32], [&mut [f32]; 3]),
+        mut change: impl FnMut(usize, &mut [f32], [&mut [f32]; 3]),
     ) {
         let input = band.source();
         let mut rest = band.output.reborrow();

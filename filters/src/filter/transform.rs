@@ -91,7 +91,7 @@ impl Spec for TransformSpec {
 }
 
 /// Sine and cosine of an angle in degrees; exact at multiples of 90.
-fn turn(degrees: f64) -> (f64, f64) {
+pub(super) fn turn(degrees: f64) -> (f64, f64) {
     match degrees.rem_euclid(360.0) {
         0.0 => (0.0, 1.0),
         90.0 => (1.0, 0.0),

@@ -13,6 +13,7 @@ mod plane;
 mod range_text;
 mod ranges;
 mod scratch;
+mod second_input;
 mod siting;
 mod spans;
 mod time;
@@ -25,6 +26,7 @@ pub use names::NameError;
 pub use plane::{FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};
 pub use ranges::{MAX_RANGES, Ranges, RangesError, RangesProblem};
 pub use scratch::Scratch;
+pub use second_input::SecondInput;
 pub use siting::Siting;
 #[cfg(test)]
 pub(crate) use siting::tests as sites;

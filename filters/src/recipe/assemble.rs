@@ -4,9 +4,9 @@ use super::error::{Problem, RecipeError};
 use super::{Link, Recipe, link};
 use crate::catalog::Entry;
 use crate::chain::Step;
-use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
+use crate::settings::common::COMMON;
 use crate::settings::nearest;
-use crate::settings::{Animated, Setting, Value, ValueProblem, Values};
+use crate::settings::{Setting, Value, ValueProblem, Values};
 use std::fmt::Display;
 use std::ops::Range;
 
@@ -56,17 +56,9 @@ impl Step {
 
     /// Sets a value that the setting has parsed or checked.
     fn assign(&mut self, setting: &'static Setting, value: Value) -> Result<(), Problem> {
-        match (setting.id, value) {
-            (ENABLE, Value::Frames(r)) => self.enable = Some(r),
-            (PLANES, Value::Planes(p)) => self.planes = Some(p),
-            (OPACITY, Value::Number(n)) => self.opacity = n,
-            (id, value) => {
-                let wrong =
-                    |_| Problem::Value(id.to_owned(), ValueProblem::Kind("another type of value".into()));
-                self.values.set(id, value).map_err(wrong)?;
-            }
-        }
-        Ok(())
+        let id = setting.id;
+        let wrong = |_| Problem::Value(id.to_owned(), ValueProblem::Kind("another type of value".into()));
+        self.set_value(id, value).map_err(wrong)
     }
 }
 
@@ -79,8 +71,7 @@ pub(super) struct StepBuilder {
 
 impl StepBuilder {
     pub(super) fn new(filter: &'static Entry) -> StepBuilder {
-        let values = Values::new(filter.settings);
-        let step = Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) };
+        let step = Step::new(filter, Values::new(filter.settings));
         StepBuilder { step, seen: Vec::new(), links: Vec::new() }
     }
 

@@ -1,7 +1,6 @@
 //! Values stored in files: `@tracks.gfa#name`.
 
 use super::Recipe;
-use crate::settings::common::OPACITY;
 use crate::settings::{FileAsset, ImageAsset, Setting, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -64,19 +63,21 @@ impl Recipe {
         self.links.iter_mut().for_each(|link| link.file = folder.join(&link.file));
         for step in &mut self.steps {
             let moved = |name: &str| folder.join(name).to_string_lossy().into_owned();
-            let named = step.values.iter_given().filter_map(|(setting, value)| {
+            let named = step.iter_given().filter_map(|(setting, value)| {
                 Some((
                     setting.id,
                     match value {
                         Value::Image(p) => Value::Image(ImageAsset::named(&moved(p.name()))),
-                        Value::File(d) => Value::File(FileAsset::named(&moved(d.name()))),
+                        Value::File(d) if !setting.kind.is_word(d.name()) => {
+                            Value::File(FileAsset::named(&moved(d.name())))
+                        }
                         _ => return None,
                     },
                 ))
             });
             for (id, value) in named.collect::<Vec<_>>() {
                 // The new value has the kind of the old one, so `set` does not fail.
-                let _ = step.values.set(id, value);
+                let _ = step.set_value(id, value);
             }
         }
     }
@@ -84,12 +85,7 @@ impl Recipe {
     /// Supplies the value that a linked setting's file contains; the setting has checked it.
     pub fn set_link(&mut self, link: &Link, value: Value) {
         let Some(step) = self.steps.get_mut(link.step) else { return };
-        match value {
-            Value::Number(n) if link.setting.id == OPACITY => step.opacity = n,
-            value => {
-                // The value was checked against the same description, so `set` does not fail.
-                let _ = step.values.set(link.setting.id, value);
-            }
-        }
+        // The value was checked against the same description, so this does not fail.
+        let _ = step.set_value(link.setting.id, value);
     }
 }

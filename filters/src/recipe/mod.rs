@@ -89,9 +89,7 @@ pub struct Recipe {
 impl PartialEq for Recipe {
     fn eq(&self, o: &Recipe) -> bool {
         let same = |(a, b): (&Step, &Step)| {
-            a.filter.name == b.filter.name
-                && a.values == b.values
-                && (&a.enable, &a.planes, &a.opacity) == (&b.enable, &b.planes, &b.opacity)
+            a.filter.name == b.filter.name && a.values == b.values && a.common == b.common
         };
         self.seed == o.seed
             && self.links == o.links

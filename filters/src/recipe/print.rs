@@ -4,7 +4,7 @@ use super::lex::quoted;
 use super::{RECIPE, Recipe, VERSION};
 use crate::chain::Step;
 use crate::curve::Animate;
-use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
+use crate::settings::common::COMMON;
 use crate::settings::{Animated, Value, toml_string};
 use md5::{Digest, Md5};
 use std::fmt::Write;
@@ -42,9 +42,7 @@ fn linked(
 
 /// The settings of a step that differ from the defaults, in the order of the description.
 fn given(recipe: &Recipe, i: usize) -> Vec<(&'static str, ValueOrLink)> {
-    let step = &recipe.steps[i];
-    let own = step.values.iter_given().map(|(s, v)| (s.id, v.clone()));
-    linked(recipe, i, own.chain(common(step)))
+    linked(recipe, i, recipe.steps[i].iter_given().map(|(s, v)| (s.id, v.clone())))
 }
 
 /// All settings of a step that have a value, given or default, in canonical form.
@@ -52,18 +50,10 @@ fn complete(recipe: &Recipe, i: usize) -> Vec<(&'static str, ValueOrLink)> {
     let step = &recipe.steps[i];
     let settings = step.values.settings().iter();
     let own = settings.filter_map(|s| Some((s.id, normal(step.values.get(s.id)?))));
-    // An opacity of constant 1 has no effect, however it is written, and is left out.
-    let full = (OPACITY, Value::Number(Animated::Constant(1.0)));
-    let shared = common(step).map(|(id, v)| (id, normal(&v))).filter(|one| *one != full);
-    linked(recipe, i, own.chain(shared))
-}
-
-fn common(step: &Step) -> impl Iterator<Item = (&'static str, Value)> {
-    let enable = step.enable.clone().map(|r| (ENABLE, Value::Frames(r)));
-    let planes = step.planes.map(|p| (PLANES, Value::Planes(p)));
-    let opaque = Animated::Constant(1.0);
-    let opacity = Some(&step.opacity).filter(|o| **o != opaque).map(|o| (OPACITY, Value::Number(o.clone())));
-    enable.into_iter().chain(planes).chain(opacity)
+    // A common setting with its default, such as a constant opacity of 1, is left out, however it is written.
+    let common = step.common.iter_given().map(|(s, v)| (s, normal(v)));
+    let common = common.filter(|(s, v)| s.default().as_ref() != Some(v)).map(|(s, v)| (s.id, v));
+    linked(recipe, i, own.chain(common))
 }
 
 /// The canonical form of all values with the same meaning.
@@ -160,7 +150,7 @@ impl Recipe {
         for digest in self.links.iter().filter_map(|l| l.digest) {
             md5.update(format!("\n{digest:032x}"));
         }
-        for (_, value) in self.steps.iter().flat_map(|step| step.values.iter_given()) {
+        for (_, value) in self.steps.iter().flat_map(Step::iter_given) {
             let read = match value {
                 Value::Image(picture) => picture.frame().map(|f| u128::from_be_bytes(f.digest())),
                 Value::File(file) => file.digest(),

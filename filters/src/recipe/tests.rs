@@ -7,7 +7,7 @@ use crate::filter::Spec;
 use crate::fixed;
 use crate::frame::Spans;
 use crate::ratio::Ratio;
-use crate::settings::common::COMMON;
+use crate::settings::common::{COMMON, ENABLE, OPACITY, PLANES};
 use crate::settings::{Animated, Choice, Constant, Kind, Planes, Setting, SettingError, Value, Values};
 use proptest::prelude::*;
 
@@ -99,9 +99,10 @@ fn the_chain_is_as_tolerant_as_ffmpeg() {
 #[test]
 fn every_filter_takes_the_common_settings() {
     let r = chain("invert=enable=0-48+96-:planes=y,noise=planes='u,v':opacity='0=0;9=1'");
-    assert_eq!(r.steps[0].enable, Some("0-48,96-".parse().unwrap()));
-    assert_eq!(r.steps[0].planes, Some("y".parse().unwrap()));
-    assert_eq!(r.steps[1].opacity, Animated::Curve("0=0;9=1".parse().unwrap()));
+    assert_eq!(r.steps[0].common.given(ENABLE), Some(&Value::Frames("0-48,96-".parse().unwrap())));
+    assert_eq!(r.steps[0].planes(), Some("y".parse().unwrap()));
+    let opacity = Value::Number(Animated::Curve("0=0;9=1".parse().unwrap()));
+    assert_eq!(r.steps[1].common.given(OPACITY), Some(&opacity));
     assert_eq!(r, toml(&r.to_toml()));
     let t = toml("[[filter]]\nname='invert'\nenable=17\nplanes=0\nopacity=0.5");
     assert_eq!(t, chain("invert=enable=17:planes=0:opacity=.5"));
@@ -354,7 +355,14 @@ fn recipe() -> impl Strategy<Value = Recipe> {
             }
             let (enable, planes, opacity) = common;
             let planes = planes.map(|t| t.parse::<Planes>().unwrap());
-            Step { filter, values: all, enable, planes, opacity }
+            let mut step = Step::new(filter, all);
+            let given = [
+                enable.map(|v| (ENABLE, Value::Frames(v))),
+                planes.map(|v| (PLANES, Value::Planes(v))),
+                Some((OPACITY, Value::Number(opacity))),
+            ];
+            given.into_iter().flatten().for_each(|(id, v)| step.set_value(id, v).unwrap());
+            step
         });
     (proptest::option::of(any::<u64>()), proptest::collection::vec(step, 0..4))
         .prop_map(|(seed, steps)| Recipe { steps, seed, links: Vec::new() })

@@ -1,9 +1,10 @@
 //! The types behind [`settings!`](crate::settings!) and [`choices!`](crate::choices!).
 
 use super::{
-    Animated, Choice, Constant, FileAsset, FileKind, ImageAsset, Kind, OnlyWhen, Points, Setting, Unit,
-    Value, Values,
+    Animated, Choice, Constant, FileAsset, FileKind, ImageAsset, Kind, OnlyWhen, Planes, Points, Setting,
+    Unit, Value, Values,
 };
+use crate::frame::Spans;
 use core::marker::PhantomData;
 use core::ops::RangeInclusive;
 
@@ -79,6 +80,8 @@ from_value! {
     Position: Animated<[f64; 2]>,
     Colour: Animated<[f64; 4]>,
     Points: Points,
+    Frames: Spans,
+    Planes: Planes,
     Image: ImageAsset,
     File: FileAsset,
 }

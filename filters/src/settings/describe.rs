@@ -174,6 +174,10 @@ pub enum FileKind {
     TrackFile,
     /// A look-up table of colours, read as a [`Lut`](crate::lut::Lut).
     Lut,
+    /// A picture, sequence or video, read as an [`Arc`](std::sync::Arc) of a [`SecondInput`](crate::frame::SecondInput).
+    Clip,
+    /// The same, or one of its [`words`](FileKind::words).
+    Mask,
 }
 
 impl FileKind {
@@ -185,6 +189,8 @@ impl FileKind {
             FileKind::GrainPlate => "grain plate",
             FileKind::TrackFile => "track file",
             FileKind::Lut => "look-up table",
+            FileKind::Clip => "clip",
+            FileKind::Mask => "mask",
         }
     }
 
@@ -196,6 +202,18 @@ impl FileKind {
             FileKind::GrainPlate => "the name of a clip or picture of grain",
             FileKind::TrackFile => "the name of a track file",
             FileKind::Lut => "the name of a look-up table (.cube)",
+            FileKind::Clip => "the name of a picture, sequence or video",
+            FileKind::Mask => {
+                "the name of a picture, sequence or video, or ellipse, rectangle, alpha, luma or color"
+            }
+        }
+    }
+
+    /// Words that stand for something that is no file.
+    pub const fn words(self) -> &'static [&'static str] {
+        match self {
+            FileKind::Mask => &["ellipse", "rectangle", "alpha", "luma", "color"],
+            _ => &[],
         }
     }
 }
@@ -258,6 +276,11 @@ impl Unit {
 }
 
 impl Kind {
+    /// Whether a name of a file is one of the words that stand for something else.
+    pub fn is_word(self, name: &str) -> bool {
+        matches!(self, Kind::File(kind) if kind.words().contains(&name))
+    }
+
     /// Whether the value may be a curve.
     pub const fn animatable(self) -> bool {
         matches!(self, Kind::Number { .. } | Kind::Position { .. } | Kind::Colour)

@@ -129,6 +129,12 @@ impl Values {
         Ok(())
     }
 
+    /// Removes a given value.
+    pub(crate) fn unset(&mut self, id: &str) {
+        let i = self.index(id);
+        self.given[i] = None;
+    }
+
     /// The given value, if there is one. This and the following methods panic for a setting that is not
     /// described.
     pub fn given(&self, id: &str) -> Option<&Value> {

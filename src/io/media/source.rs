@@ -366,3 +366,6 @@ pub fn broadcast_rate(text: &str) -> Option<Ratio> {
 
 /// The value of [`Info::kind`] for inputs that FFmpeg reads.
 pub const VIDEO: &str = "video";
+
+/// The [kind](Info::kind) of a source of numbered images.
+pub const SEQUENCE: &str = "image sequence";

@@ -6,6 +6,7 @@
 
 mod attach;
 mod built_in;
+mod clip;
 mod effect;
 mod grain_table;
 mod import;
@@ -20,6 +21,7 @@ mod tracks;
 pub use attach::one;
 pub use attach::{AttachError, AttachProblem, attach};
 pub use built_in::{BUILT_IN, built_in, short_name};
+pub use clip::load_clip;
 pub use effect::{load_effect, load_effect_with};
 pub use grain_table::load_grain_table;
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};

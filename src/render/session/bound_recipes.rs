@@ -74,8 +74,8 @@ fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Bound
     crate::assets::attach(&mut request.recipe).map_err(JobError::from)?;
     job::check_source_frames(&request)?;
     job::load(&mut request, &inner.opened, &mut |number| {
-        let found = inner.frames.get(number + inner.request.frame_offset, cancel);
-        found.map(|found| found.map(|f| f.frame.clone()))
+        let found = clip.source_frame(number + inner.request.frame_offset, cancel)?;
+        Ok::<_, Error>(found.map(|f| f.frame.clone()))
     })?;
     let options = job::chain_options(&request, &inner.opened, &inner.format)?;
     let output = request.parse_output().map_err(JobError::from)?;

@@ -23,7 +23,6 @@ mod bound_recipes;
 mod cancel;
 mod error;
 mod forms;
-mod frames;
 pub mod job;
 mod picture;
 mod render;
@@ -38,8 +37,8 @@ pub use render::{Render, Running};
 
 use crate::assets::DiskStateCache;
 use crate::pipeline::{FrameError, HelperPool, guarded};
+use crate::source_frames::{Frames, SourceFrame};
 use bound_recipes::{BoundRecipe, BoundRecipes};
-use frames::{Frames, SourceFrame};
 use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache, lock};
 use grainfield_filters::recipe::Recipe;
@@ -103,7 +102,7 @@ impl Clip {
             Info { first: user_number(opened.first), last: opened.last.map(user_number), ..opened.clone() };
         let format = request.tagged_format(&opened.format);
         let limit = request.memory.map_or(FRAME_BYTES, |m| usize::try_from(m).unwrap_or(FRAME_BYTES));
-        let frames = Frames::new(source, format, &request, limit.min(FRAME_BYTES));
+        let frames = Frames::new(source, format, request.frame_offset, limit.min(FRAME_BYTES));
         let helpers = job::threads(&request)? - 1;
         let threads = HelperPool::new(helpers, helpers as isize);
         let bound = BoundRecipes::default();
@@ -134,7 +133,7 @@ impl Clip {
         let bound_recipe = self.0.bound.get(self, recipe, cancel)?;
         let info = &self.0.info;
         let inside = number >= info.first && info.last.is_none_or(|last| number <= last);
-        let found = if inside { self.0.frames.get(number, cancel)? } else { None };
+        let found = if inside { self.source_frame(number, cancel)? } else { None };
         let frame = found.ok_or_else(|| NoFrame::new(info, number, 0))?;
         self.filter(&frame, &bound_recipe, cancel)
     }
@@ -150,6 +149,14 @@ impl Clip {
         recipe: &'a Recipe,
     ) -> impl Iterator<Item = Result<Picture>> + 'a {
         numbers.into_iter().map(|number| self.frame(number, recipe))
+    }
+
+    /// A frame of the source by the user's number.
+    fn source_frame(&self, number: i64, cancel: &Cancel) -> Result<Option<Arc<SourceFrame>>> {
+        self.0.frames.get(number, cancel.flag()).map_err(|cause| match cause {
+            FrameError::Filter(PrepareError::Cancelled) => Error::Cancelled,
+            cause => Error::Frame { number, cause },
+        })
     }
 
     fn filter(&self, from: &SourceFrame, bound_recipe: &BoundRecipe, cancel: &Cancel) -> Result<Picture> {

@@ -245,6 +245,7 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
             return Some(Value::File(FileAsset::named("80x40").read(Arc::new(plate), random.next().into())));
         }
         Kind::File(FileKind::Lut) => return Some(lut(random)),
+        Kind::File(FileKind::Clip) => return Some(clip(random)),
         Kind::File(_) | Kind::Frames | Kind::Planes => return None,
     };
     Some(setting.parse(&text).unwrap_or_else(|e| panic!("{} {}='{text}': {e:?}", entry.name, setting.id)))
@@ -259,6 +260,13 @@ pub(crate) fn lut(random: &mut Random) -> Value {
     }
     let lut: Lut = text.parse().unwrap();
     Value::File(FileAsset::named("random.cube").read(Arc::new(lut), random.next().into()))
+}
+
+/// A picture with alpha as second input.
+pub(crate) fn clip(random: &mut Random) -> Value {
+    let format = Format { alpha: Alpha::Straight, ..Format::new(21, 9, Family::Rgb, Depth::Bits(8), (0, 0)) };
+    let clip: Arc<dyn SecondInput> = Arc::new(Arc::new(picture(&format, random)));
+    Value::File(FileAsset::named("21x9").read(clip, random.next().into()))
 }
 
 /// Random settings of an entry, each given with a probability of `share`.

@@ -50,7 +50,8 @@ fn two_equal_filters_in_a_row_draw_different_numbers() {
             continue; // its table determines the numbers, as for decoders
         }
         let one = step(entry, read(entry, text));
-        let off = Step { enable: Some("50-".parse().unwrap()), ..one.clone() };
+        let mut off = one.clone();
+        off.set("enable", "50-").unwrap();
         let [first, second] = [[one.clone(), off.clone()], [off, one]].map(|steps| {
             let chain = bind(&steps, format, Level::best(), None).unwrap();
             let [frame] = frames(&chain, &source, [FRAME], &CurrentThread);

@@ -275,10 +275,7 @@ pub fn look(
         let [step] = &look.recipe().steps[..] else {
             return Err(HostError(format!("Settings: '{typed}' has a comma: put the value in quotes")));
         };
-        given.extend(step.values.iter_given().map(|(s, _)| s.id));
-        let opaque = Animated::Constant(1.0);
-        let common = [step.enable.is_some(), step.planes.is_some(), step.opacity != opaque];
-        given.extend(COMMON.iter().zip(common).filter(|(_, given)| *given).map(|(s, _)| s.id));
+        given.extend(step.iter_given().map(|(s, _)| s.id));
         given.extend(look.recipe().links.iter().map(|l| l.setting.id));
     }
     let arguments = arguments(params, values, &given);

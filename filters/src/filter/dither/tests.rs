@@ -185,13 +185,13 @@ mod chain {
     use super::*;
     use crate::catalog;
     use crate::chain::{Chain, ChainError, Fields, Options, Step};
-    use crate::settings::{Animated, Values};
+    use crate::settings::Values;
 
     fn step(name: &str, given: &[(&str, &str)]) -> Step {
         let filter = catalog::find(name).unwrap();
         let text: Vec<String> = given.iter().map(|(id, text)| format!("{id}={text}")).collect();
         let values = Values::parse(filter.settings, &text.join(":")).unwrap();
-        Step { filter, values, enable: None, planes: None, opacity: Animated::Constant(1.0) }
+        Step::new(filter, values)
     }
 
     fn notes(steps: &[Step], from: &str, to: Option<&str>) -> Result<String, String> {
@@ -263,7 +263,8 @@ mod chain {
             }
         }
         // Planes that are not changed, and exact codes, stay as they are.
-        let luma = Step { planes: Some("y".parse().unwrap()), ..step("fade", &[("amount", "0.3")]) };
+        let mut luma = step("fade", &[("amount", "0.3")]);
+        luma.set("planes", "y").unwrap();
         let out = shown(&[luma], "yuv420p", 100, 1);
         assert!(plane(&out, 1).iter().all(|&v| v == 100.0));
         let black = shown(&[step("fade", &[("amount", "1")])], "gray", 100, 1);
@@ -287,7 +288,8 @@ mod chain {
         let fail = |steps: &[Step], from| notes(steps, from, None).unwrap_err();
         let middle = fail(&[step("dither", &[]), step("grain", &[])], "gray16");
         assert!(middle.contains("move the filter to the end"), "{middle}");
-        let part = Step { planes: Some("y".parse().unwrap()), ..step("dither", &[]) };
+        let mut part = step("dither", &[]);
+        part.set("planes", "y").unwrap();
         assert!(fail(&[part], "gray16").contains("planes"));
         assert!(fail(&[step("dither", &[("bits", "8")])], "grayf32").contains("float"));
     }

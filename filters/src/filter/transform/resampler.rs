@@ -33,7 +33,7 @@ impl Placement {
     }
 
     /// The key of the prepared state.
-    fn key(&self) -> u128 {
+    pub(in crate::filter) fn key(&self) -> u128 {
         let [[a, b], [c, d]] = self.matrix;
         let [x, y] = self.shift;
         let [l, r, t, u] = self.crop;

@@ -8,6 +8,7 @@
 use crate::format::images::files::{Files, find, is_glob, shown};
 use crate::format::images::{Fault, Kind, decode, probe};
 use crate::journal::resume::FrameFiles;
+use crate::media::source::SEQUENCE;
 use crate::media::{
     Decode, FrameStamp, Info, Missing, Options, Pending, Slot, Source, SourceError, TIMECODE,
 };
@@ -92,7 +93,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     }
     let info = Info {
         name,
-        kind: if span == 1 { "image" } else { "image sequence" },
+        kind: if span == 1 { "image" } else { SEQUENCE },
         format,
         first,
         last: Some(last),

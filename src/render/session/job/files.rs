@@ -1,14 +1,15 @@
 //! Files that settings name, read before the first frame: images, effect files, and frames of the source.
 
 use super::{JobError, NoFrame, Request, RequestError, SourceFrameError, external_files};
-use crate::assets::{load_effect, load_grain_table, load_lut, load_plate, load_tracks};
+use crate::assets::{load_clip, load_effect, load_grain_table, load_lut, load_plate, load_tracks};
 use grainfield_filters::chain::{Step, still};
 use grainfield_filters::frame::Frame;
 use grainfield_filters::recipe::{Recipe, effect};
 use grainfield_filters::settings::{FileAsset, FileKind, Kind, Setting, Value};
 use grainfield_io::disk::FileAccess;
 use grainfield_io::format::images;
-use grainfield_io::source::{Info, SourceError};
+use grainfield_io::source::{self, Info, SourceError};
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub(crate) fn check(request: &Request) -> Result<(), JobError> {
         return Ok(());
     }
     for step in &request.recipe.steps {
-        if let Some((setting, value)) = step.values.iter_given().find(|(s, _)| s.kind == Kind::SourceFrame) {
+        if let Some((setting, value)) = step.iter_given().find(|(s, _)| s.kind == Kind::SourceFrame) {
             return Err(source_frame_error((step.filter.name, setting), value, SourceFrameError::Pipe));
         }
     }
@@ -59,9 +60,16 @@ pub fn files_in_recipe(recipe: &Recipe) -> FileAccess {
         access.read(format!("the curve of '{}'", link.setting.id), link.file.clone());
     }
     for step in &recipe.steps {
-        for (setting, value) in step.values.iter_given() {
+        for (setting, value) in step.iter_given() {
             let (what, name) = match (&setting.kind, &value) {
                 (Kind::Image, Value::Image(picture)) => ("image", picture.name()),
+                (Kind::File(FileKind::Clip | FileKind::Mask), Value::File(file)) => {
+                    if !setting.kind.is_word(file.name()) {
+                        let role = format!("the {} of '{}'", setting.id, step.filter.name);
+                        access.read_all(&role, source::reads(OsStr::new(file.name())));
+                    }
+                    continue;
+                }
                 (Kind::File(kind), Value::File(file)) => (kind.name(), file.name()),
                 _ => continue,
             };
@@ -127,6 +135,8 @@ fn load_file(kind: FileKind, file: FileAsset) -> Result<FileAsset, JobError> {
             let digest = tracks.digest();
             file.read(tracks, digest)
         }
+        FileKind::Mask if kind.words().contains(&file.name()) => file.read((), 0),
+        FileKind::Clip | FileKind::Mask => load_clip(path).map(|(clip, id)| file.read(clip, id))?,
         FileKind::Effect => {
             let effect = load_effect(path)?;
             let digest = effect::digest(&effect);
@@ -142,13 +152,13 @@ fn not_loaded(step: &Step, is_wanted: impl Fn(&Kind) -> bool) -> Vec<(&'static S
         Value::File(file) => file.digest().is_none(),
         _ => false,
     };
-    let named = step.values.iter_given().filter(|(s, value)| is_wanted(&s.kind) && missing(value));
+    let named = step.iter_given().filter(|(s, value)| is_wanted(&s.kind) && missing(value));
     named.map(|(s, value)| (s, value.clone())).collect()
 }
 
 fn set_value(step: &mut Step, setting: &Setting, value: Value) -> Result<(), JobError> {
     let filter = step.filter.name;
-    Ok(step.values.set(setting.id, value).map_err(|error| RequestError::Setting { filter, error })?)
+    Ok(step.set_value(setting.id, value).map_err(|error| RequestError::Setting { filter, error })?)
 }
 
 /// The picture of a file; `name` is used in errors.

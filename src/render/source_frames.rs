@@ -1,11 +1,11 @@
 //! Decoded frames of an open source.
 
-use super::{Cancel, Error};
-use crate::pipeline::guarded;
-use crate::session::job::Request;
+use crate::pipeline::{FrameError, guarded};
 use grainfield_filters::frame::{Format, Frame};
-use grainfield_filters::host::lock;
-use grainfield_io::source::{Decode, FrameStamp, Slot, Source};
+use grainfield_filters::host::{PrepareError, lock};
+use grainfield_filters::ratio::Ratio;
+use grainfield_io::source::{Decode, FrameStamp, Slot, Source, SourceError};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// Frames that are at most so many ahead are reached by decoding those between.
@@ -13,13 +13,13 @@ const NEAR: i64 = 48;
 
 /// A decoded frame with the user's number.
 #[derive(Debug)]
-pub(super) struct SourceFrame {
-    pub(super) stamp: FrameStamp,
-    pub(super) frame: Frame,
+pub(crate) struct SourceFrame {
+    pub(crate) stamp: FrameStamp,
+    pub(crate) frame: Frame,
 }
 
 /// A source that stays open, with its most recently used frames.
-pub(super) struct Frames {
+pub(crate) struct Frames {
     reader: Mutex<Reader>,
     decoder: Arc<dyn Decode>,
     /// The format, with the user's overrides of tags.
@@ -68,23 +68,25 @@ impl FrameCache {
 }
 
 impl Frames {
-    pub(super) fn new(source: Box<dyn Source>, format: Format, request: &Request, limit: usize) -> Frames {
+    /// The frames of a source, numbered with an offset, with the tags of `format`. The most recently used are kept up to
+    /// `limit` bytes.
+    pub(crate) fn new(source: Box<dyn Source>, format: Format, offset: i64, limit: usize) -> Frames {
         let (decoder, at) = (source.decoder(), Some(source.info().first));
         Frames {
             reader: Mutex::new(Reader { source, at }),
             decoder,
             format,
-            offset: request.frame_offset,
+            offset,
             cache: Mutex::new(FrameCache { limit, bytes: 0, clock: 0, frames: Vec::new() }),
         }
     }
 
     /// The size of all kept frames in bytes.
-    pub(super) fn kept_bytes(&self) -> usize {
+    pub(crate) fn kept_bytes(&self) -> usize {
         lock(&self.cache).bytes
     }
 
-    pub(super) fn is_near(&self, number: i64) -> bool {
+    pub(crate) fn is_near(&self, number: i64) -> bool {
         if lock(&self.cache).frames.iter().any(|(_, f)| f.stamp.number == number) {
             return true;
         }
@@ -93,35 +95,38 @@ impl Frames {
     }
 
     /// [`Source::key_frame`] by the user's numbers.
-    pub(super) fn key_frame(&self, number: i64, back: bool) -> Option<i64> {
+    pub(crate) fn key_frame(&self, number: i64, back: bool) -> Option<i64> {
         let source = &mut lock(&self.reader).source;
         Some(source.key_frame(number.checked_sub(self.offset)?, back)? + self.offset)
     }
 
-    /// A frame by the user's number; `None` if the source has none.
-    pub(super) fn get(&self, number: i64, cancel: &Cancel) -> Result<Option<Arc<SourceFrame>>, Error> {
+    /// [`Source::frame_from`] by the user's numbers.
+    pub(crate) fn frame_from(&self, time: Ratio, after: bool) -> Result<i64, SourceError> {
+        Ok(lock(&self.reader).source.frame_from(time, after)?.saturating_add(self.offset))
+    }
+
+    /// A frame by the user's number; `None` if the source has none. Setting `stop` cancels it before it reads.
+    ///
+    /// # Errors
+    /// The frame cannot be read, or it was cancelled.
+    pub(crate) fn get(&self, number: i64, stop: &AtomicBool) -> Result<Option<Arc<SourceFrame>>, FrameError> {
         if let Some(frame) = lock(&self.cache).get(number) {
             return Ok(Some(frame));
         }
         let mut reader = lock(&self.reader);
-        if cancel.is_cancelled() {
-            return Err(Error::Cancelled);
+        if stop.load(Ordering::Relaxed) {
+            return Err(PrepareError::Cancelled.into());
         }
         // Another request may have read the same frame.
         if let Some(frame) = lock(&self.cache).get(number) {
             return Ok(Some(frame));
         }
-        let read = guarded(|| Ok(self.read(&mut reader, number)?));
-        let frame = read.map_err(|cause| Error::Frame { number, cause })?.map(Arc::new);
+        let frame = guarded(|| Ok(self.read(&mut reader, number)?))?.map(Arc::new);
         frame.iter().for_each(|frame| lock(&self.cache).put(frame));
         Ok(frame)
     }
 
-    fn read(
-        &self,
-        reader: &mut Reader,
-        number: i64,
-    ) -> Result<Option<SourceFrame>, grainfield_io::source::SourceError> {
+    fn read(&self, reader: &mut Reader, number: i64) -> Result<Option<SourceFrame>, SourceError> {
         let Reader { source, at } = reader;
         let source_number = number - self.offset;
         // The position is known again only after a success.

@@ -1,0 +1,214 @@
+//! Masks against their definitions in f64.
+
+use super::*;
+use crate::catalog::find;
+use crate::filter::testing::{Backwards, at, noise as picture_of, zero_span};
+use crate::frame::{Alpha, Depth, Family, FieldOrder, Format, Frame, FrameTime, SecondInput};
+use crate::host::{Host, NoCache};
+use crate::ratio::Ratio;
+use crate::settings::common::{MASK, WHERE};
+use crate::settings::{Value, Values};
+use crate::simd::Level;
+use core::sync::atomic::AtomicBool;
+use std::sync::Arc;
+
+/// The negative, under a mask.
+fn step(common: &[(&str, &str)], clip: Option<&Frame>) -> Step {
+    let filter = find("invert").unwrap();
+    let mut step = Step::new(filter, Values::new(filter.settings));
+    common.iter().for_each(|(id, value)| step.set(id, value).unwrap());
+    for id in [MASK, WHERE] {
+        if let (Some(Value::File(file)), Some(clip)) = (step.common.given(id), clip) {
+            let clip: Arc<dyn SecondInput> = Arc::new(Arc::new(clip.clone()));
+            let file = file.clone().read(clip, 1);
+            step.set_value(id, Value::File(file)).unwrap();
+        }
+    }
+    step
+}
+
+/// Frame 0, in place; from another buffer it must be the same.
+fn try_render(step: &Step, source: &Frame) -> Result<Frame, String> {
+    let format = *source.format();
+    let fields = Fields::of(format.fields);
+    let options = Options { seed: 0, level: Level::best(), first: 0, last: None, fields };
+    let steps = core::slice::from_ref(step);
+    let chain = Chain::bind::<ChainError>(steps, format, &options, |f| Ok(*f)).map_err(|e| e.to_string())?;
+    let stop = AtomicBool::new(false);
+    let host = Host { executor: &Backwards(7), cache: &NoCache, stop: &stop };
+    let (mut work, states, at) =
+        (Workspace::default(), States::default(), FrameTime::of_frame(0, Ratio::ONE));
+    let (mut made, mut between) = (source.clone(), Frame::new(format));
+    chain.run(&at, Ratio::ONE, &mut made, &mut work, &states, &host).map_err(|e| e.to_string())?;
+    let to = between.as_mut();
+    chain.run_between(&at, Ratio::ONE, source.as_ref(), to, &mut work, &states, &host).unwrap();
+    assert!(made == between, "{} {:?}: another result between buffers", format.name(), step.common);
+    Ok(made)
+}
+
+fn render(step: &Step, source: &Frame) -> Frame {
+    try_render(step, source).unwrap()
+}
+
+/// The share of the negative in each sample, from what the step made of a picture.
+fn shares(made: &Frame, source: &Frame, p: usize, x: usize, y: usize) -> Option<f64> {
+    let (zero, span) = zero_span(source.format(), p);
+    let before = (at(source, p, x, y) - zero) / span;
+    let after = if source.format().is_chroma(p) { -before } else { 1.0 - before };
+    let share = ((at(made, p, x, y) - zero) / span - before) / (after - before);
+    ((after - before).abs() > 0.05).then_some(share)
+}
+
+/// Checks the share of every sample against the mean of `weight` over the luma samples that it covers.
+fn check(name: &str, made: &Frame, source: &Frame, tolerance: f64, weight: impl Fn(usize, usize) -> f64) {
+    let format = source.format();
+    let field = format.fields == FieldOrder::TopFirst;
+    for p in (0..format.planes()).filter(|p| format.alpha_plane() != Some(*p)) {
+        let ((w, h), (sx, sy)) = (format.plane_size(p), format.plane_subsampling(p));
+        for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+            let Some(got) = shares(made, source, p, x, y) else { continue };
+            // In fields, the rows that a sample covers are two apart.
+            let row = |k: usize| match field {
+                true => ((y / 2 << sy) + k) * 2 + y % 2,
+                false => (y << sy) + k,
+            };
+            let rows = (0..1usize << sy).map(row).filter(|y| *y < format.height as usize);
+            let all: Vec<f64> = rows
+                .flat_map(|y| (x << sx..(x + 1) << sx).map(move |x| (x, y)))
+                .filter(|(x, _)| *x < format.width as usize)
+                .map(|(x, y)| weight(x, y))
+                .collect();
+            let want = all.iter().sum::<f64>() / all.len() as f64;
+            assert!(
+                (got - want).abs() <= tolerance,
+                "{name} {} plane {p} {x},{y}: {got}, not {want}",
+                format.name()
+            );
+        }
+    }
+}
+
+fn formats() -> Vec<Format> {
+    let named = |name: &str| Format::from_name(name, 67, 35).unwrap();
+    let fields = FieldOrder::TopFirst;
+    vec![named("gray16"), named("yuv420p16"), named("gbrp16"), Format { fields, ..named("yuv420p16") }]
+}
+
+#[test]
+fn drawn_masks_cover_what_geometry_says() {
+    for format in formats() {
+        let source = picture_of(format);
+        let place = [("mask_at", "0.4,0.55"), ("mask_width", "0.5"), ("mask_height", "0.6")];
+        let (middle, half) = ([0.4 * 67.0, 0.55 * 35.0], [0.25 * 67.0, 0.3 * 35.0]);
+        for (shape, tolerance) in [("rectangle", 1e-3), ("ellipse", 0.04)] {
+            // The part of 20 by 20 points of a sample that lie inside.
+            let inside = |x: usize, y: usize| {
+                let point = |i: usize| (i as f64 + 0.5) / 20.0;
+                let is_in = |(i, j): (usize, usize)| {
+                    let u = (x as f64 + point(i) - middle[0]) / half[0];
+                    let v = (y as f64 + point(j) - middle[1]) / half[1];
+                    if shape == "ellipse" { u * u + v * v <= 1.0 } else { u.abs() <= 1.0 && v.abs() <= 1.0 }
+                };
+                (0..400).filter(|k| is_in((k % 20, k / 20))).count() as f64 / 400.0
+            };
+            // Points measure the area of a rectangle in steps.
+            let tolerance = tolerance + if shape == "rectangle" { 0.06 } else { 0.0 };
+            for inverted in ["0", "1"] {
+                let step = step(&[&place[..], &[("mask", shape), ("mask_invert", inverted)]].concat(), None);
+                let made = render(&step, &source);
+                let flip = |w: f64| if inverted == "1" { 1.0 - w } else { w };
+                check(shape, &made, &source, tolerance, |x, y| flip(inside(x, y)));
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_measure_the_picture() {
+    for format in formats() {
+        let source = picture_of(format);
+        let luma = |x: usize, y: usize| {
+            let value = |p: usize| (at(&source, p, x, y) - zero_span(&format, p).0) / zero_span(&format, p).1;
+            // Planes of R, G and B are in the order G, B, R.
+            if format.family == Family::Rgb {
+                0.7152 * value(0) + 0.0722 * value(1) + 0.2126 * value(2)
+            } else {
+                value(0)
+            }
+        };
+        let ramp = |v: f64| (1.0 - (0.3 - v).max(v - 0.6).max(0.0) / 0.2).clamp(0.0, 1.0);
+        let key = [("mask", "luma"), ("mask_low", "0.3"), ("mask_high", "0.6"), ("mask_soft", "0.2")];
+        check("luma", &render(&step(&key, None), &source), &source, 2e-3, |x, y| ramp(luma(x, y)));
+    }
+    let format = Format { alpha: Alpha::Straight, ..Format::from_name("gbrap16", 67, 35).unwrap() };
+    let source = picture_of(format);
+    let key = [("mask", "alpha"), ("mask_low", "0.4"), ("mask_high", "1"), ("mask_soft", "0.3")];
+    let alpha = |x: usize, y: usize| at(&source, 3, x, y) / 65535.0;
+    check("alpha", &render(&step(&key, None), &source), &source, 2e-3, |x, y| {
+        (1.0 - (0.4 - alpha(x, y)).max(0.0) / 0.3).clamp(0.0, 1.0)
+    });
+    let format = Format::from_name("yuv444p16", 67, 35).unwrap();
+    let source = picture_of(format);
+    let key = [("mask", "color"), ("mask_color", "#ff0000"), ("mask_near", "0.3"), ("mask_soft", "0.2")];
+    // U and V of red by BT.601, which pictures of this size have: -0.168736 and 0.5.
+    let distance = |x: usize, y: usize| {
+        let [u, v] = [1, 2].map(|p| (at(&source, p, x, y) - 32768.0) / 57344.0);
+        ((u + 0.168_736) * (u + 0.168_736) + (v - 0.5) * (v - 0.5)).sqrt()
+    };
+    check("color", &render(&step(&key, None), &source), &source, 3e-3, |x, y| {
+        (1.0 - (distance(x, y) - 0.3).max(0.0) / 0.2).clamp(0.0, 1.0)
+    });
+}
+
+#[test]
+fn a_picture_is_a_mask_by_its_luma_times_its_alpha() {
+    for format in formats() {
+        let source = picture_of(format);
+        let alpha = Format { alpha: Alpha::Straight, ..Format::from_name("gbrap16", 67, 35).unwrap() };
+        let clip = picture_of(alpha);
+        let weight = |x: usize, y: usize| {
+            let value = |p: usize| at(&clip, p, x, y) / 65535.0;
+            (0.7152 * value(0) + 0.0722 * value(1) + 0.2126 * value(2)) * value(3)
+        };
+        let made = render(&step(&[("mask", "clip.png")], Some(&clip)), &source);
+        check("clip", &made, &source, 1e-3, weight);
+    }
+}
+
+#[test]
+fn where_the_picture_is_that_of_the_clip_nothing_changes() {
+    for name in ["yuv420p", "gray10", "gbrp12"] {
+        let format = Format::from_name(name, 120, 60).unwrap();
+        let clean = picture_of(format);
+        let mut source = clean.clone();
+        for p in 0..format.planes() {
+            let (w, h) = format.plane_size(p);
+            for y in 0..h {
+                match format.depth {
+                    Depth::Bits(8) => source.row_mut::<u8>(p, y)[w / 2..].fill(60 + 8 * p as u8),
+                    Depth::Bits(_) => source.row_mut::<u16>(p, y)[w / 2..].fill(700),
+                    Depth::Float => unreachable!("no float format is tested"),
+                }
+            }
+        }
+        let made = render(&step(&[("where", "clean.mp4")], Some(&clean)), &source);
+        for p in 0..format.planes() {
+            let (w, h) = format.plane_size(p);
+            for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+                if x < w / 2 - 2 {
+                    assert_eq!(at(&made, p, x, y), at(&source, p, x, y), "{name} plane {p} {x},{y}");
+                } else if x >= w / 2 + 2
+                    && let Some(share) = shares(&made, &source, p, x, y)
+                {
+                    assert!((share - 1.0).abs() < 0.06, "{name} plane {p} {x},{y}: {share}");
+                }
+            }
+        }
+    }
+    let format = Format::from_name("gray", 40, 30).unwrap();
+    let other = picture_of(Format { width: 41, ..format });
+    let error = try_render(&step(&[("where", "clean.mp4")], Some(&other)), &picture_of(format));
+    assert!(error.unwrap_err().contains("41 x 30"));
+    let both = step(&[("where", "clean.mp4"), ("mask", "luma")], None);
+    assert!(try_render(&both, &picture_of(format)).unwrap_err().contains("only one of"));
+}

@@ -1,0 +1,134 @@
+//! The pictures of a second input, as R, G and B of the size of the first.
+
+use super::convert::{self, multiply};
+use super::{Band, Filter};
+use crate::frame::{
+    Alpha, ColorRange, Depth, Family, Format, Frame, FrameRef, FrameTime, Matrix, PictureStructure, PlaneSet,
+    Scratch, SecondInput, Siting,
+};
+use crate::host::PrepareError;
+use crate::ratio::Ratio;
+use crate::simd::Level;
+use std::sync::Arc;
+
+/// A second input whose pictures become float R, G and B (planes G, B, R and alpha, by which they are multiplied) with
+/// the size of the source's frames. Matrix and range are converted; transfer and primaries are taken to be the source's.
+pub(super) struct Second {
+    input: Arc<dyn SecondInput>,
+    /// The conversions of one of its pictures, each with the format of the result.
+    steps: Vec<(Box<dyn Filter>, Format)>,
+    /// The size of the source's frames, and their rate.
+    size: (u32, u32),
+    rate: Ratio,
+    level: Level,
+}
+
+impl Second {
+    /// # Errors
+    /// The colours of the input have no linear matrix.
+    pub(super) fn new(input: Arc<dyn SecondInput>, source: &Format, level: Level) -> Result<Second, String> {
+        let mut from = Format { picture: PictureStructure::Frame, ..*input.format() };
+        let rgb = Format {
+            family: Family::Rgb,
+            depth: Depth::Float,
+            subsampling: (0, 0),
+            siting: Siting::Unspecified,
+            range: ColorRange::Full,
+            matrix: Matrix::RGB,
+            // Pictures without alpha are opaque.
+            alpha: if from.has_alpha() { from.alpha } else { Alpha::Premultiplied },
+            ..from
+        };
+        let mut steps = Vec::new();
+        for to in convert::path(&from, &rgb).map_err(|e| e.to_string())? {
+            steps.push((convert::bind(&from, &to, level).map_err(|e| e.to_string())?, to));
+            from = to;
+        }
+        Ok(Second { input, steps, size: (source.width, source.height), rate: source.rate, level })
+    }
+
+    /// Whether there is only one picture.
+    pub(super) fn is_still(&self) -> bool {
+        self.input.end(self.rate).is_none()
+    }
+
+    /// The length in seconds; `None` for a single picture.
+    pub(super) fn end(&self) -> Option<Ratio> {
+        self.input.end(self.rate)
+    }
+
+    /// The format of [`picture`](Second::picture).
+    pub(super) fn format(&self) -> Format {
+        let (width, height) = self.size;
+        let last = self.steps.last().map_or(self.input.format(), |(_, format)| format);
+        Format { width, height, alpha: Alpha::Premultiplied, ..*last }
+    }
+
+    /// The format of its own pictures.
+    pub(super) fn input_format(&self) -> &Format {
+        self.input.format()
+    }
+
+    /// The place of the picture that is shown at a time of the second input.
+    pub(super) fn place(&self, time: Ratio) -> i64 {
+        self.input.place(time, self.rate)
+    }
+
+    /// The place of the picture for a time of the source; both fields of a frame show the same.
+    pub(super) fn place_at(&self, at: &FrameTime) -> i64 {
+        self.place(at.whole_frame().time)
+    }
+
+    /// An upper bound of the bytes that a picture takes.
+    pub(super) fn memory(&self) -> usize {
+        let own = self.input.format();
+        let (w, h) = (own.width.max(self.size.0) as usize, own.height.max(self.size.1) as usize);
+        3 * 4 * 4 * (w + 16) * h
+    }
+
+    /// The picture at a place.
+    pub(super) fn picture(&self, place: i64) -> Result<Frame, PrepareError> {
+        let read = self.input.picture(place).map_err(PrepareError::Failed)?;
+        let mut frame: Option<Frame> = None;
+        for (filter, to) in &self.steps {
+            frame = Some(apply(&**filter, frame.as_ref().unwrap_or(&read), to));
+        }
+        let mut frame = frame.unwrap_or_else(|| Frame::clone(&read));
+        if frame.format().alpha == Alpha::Straight {
+            let mut rows = frame.as_mut();
+            let [planes @ .., alpha] = rows.planes_mut();
+            for plane in planes {
+                plane.rows().for_each(|y| multiply(plane.row_mut(y), alpha.row_mut(y), true));
+            }
+            let products = Format { alpha: Alpha::Premultiplied, ..*frame.format() };
+            frame.retag(products);
+        }
+        let (width, height) = self.size;
+        Ok(super::scale::resized(&frame, width, height, self.level))
+    }
+}
+
+/// The rows of a picture that belong to a frame or field.
+pub(super) fn part<'a>(picture: &'a Frame, of: &Format) -> FrameRef<'a> {
+    match of.picture {
+        PictureStructure::Frame => picture.as_ref(),
+        PictureStructure::Field(parity) => picture.as_ref().field(parity),
+    }
+}
+
+/// Runs a filter without state on a whole picture.
+fn apply(filter: &dyn Filter, from: &Frame, to: &Format) -> Frame {
+    let at = FrameTime::of_frame(0, Ratio::ONE);
+    let mut output = Frame::new(*to);
+    let Some(now) = filter.at(&at) else { return from.clone() };
+    let rows = 0..to.plane_size(0).1;
+    let in_place = now.plan.reach == super::Reach::InPlace;
+    if in_place {
+        output = from.clone();
+        output.retag(*to);
+    }
+    let input = (!in_place).then(|| from.as_ref());
+    let mut band = Band { rows, input, output: output.as_mut(), writes: PlaneSet::ALL };
+    filter.render(&now, None, &mut band, &mut Scratch::default());
+    output
+}
