@@ -4,7 +4,9 @@ use super::Step;
 use crate::filter::convert::{self, Convert, ConvertError};
 use crate::filter::dither::{Dither, Mode};
 use crate::filter::{Filter, Memory, Render, Spec};
-use crate::frame::{ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Spans};
+use crate::frame::{
+    ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Spans, Transfer,
+};
 use crate::noise::ShapeError;
 use crate::noise::seed::filter_seed;
 use crate::settings::{Animated, Planes, SettingError, Values};
@@ -63,6 +65,13 @@ pub enum ChainError {
     /// The filters' result cannot be converted to the output format.
     #[error("{0}")]
     Convert(ConvertError),
+    /// The filters change the size, but the output must have another one.
+    #[error(
+        "the filters make the picture {}x{}, but here it must stay {}x{}: leave out what changes the size, or restore \
+         it with a last scale=width={}:height={}",
+        .0.0, .0.1, .1.0, .1.1, .1.0, .1.1
+    )]
+    Size((u32, u32), (u32, u32)),
     /// Noise cannot be generated for pictures of this size.
     #[error("{0}")]
     Shape(ShapeError),
@@ -255,12 +264,14 @@ impl<'a> Binding<'a> {
         let name = step.filter.name;
         self.restore_or_leave_rgb(step)?;
         self.change_depth(i)?;
-        let input = *self.chain.output();
-        if input.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
+        let own = *self.chain.output();
+        if own.family == Family::Gray && step.planes.is_some_and(Planes::name_chroma_only) {
             let note = format!("filter {}, '{name}': skipped, because a grey picture has no colour", i + 1);
             self.chain.notes.push(note);
             return Ok(());
         }
+        let input = spec.working_format(&own);
+        self.convert_internally(input)?;
         let seed = step.values.seed().unwrap_or_else(|| self.seed(name, i));
         let bind = |format: Format| spec.bind(&format, seed, self.options.level);
         let filters = pictures(&input, self.chain.fields).map(bind).collect::<Result<_, _>>();
@@ -278,6 +289,28 @@ impl<'a> Binding<'a> {
             output,
             from_recipe: true,
         });
+        self.leave_working_format(&own, spec.output_format(&own))
+    }
+
+    /// Converts from the working format of a step for input of the format `own` to that of its result.
+    fn leave_working_format(&mut self, own: &Format, result: Format) -> Result<(), ChainError> {
+        let assumed = own.transfer == Transfer::UNSPECIFIED && self.chain.output().transfer != own.transfer;
+        if !assumed {
+            return self.convert_internally(result);
+        }
+        // Without a tag, values would not be changed.
+        self.convert_internally(Format { transfer: convert::assumed_transfer(own), ..result })?;
+        if let Some(last) = self.chain.stages.last_mut() {
+            last.output = result;
+        }
+        Ok(())
+    }
+
+    /// Converts without a note to the user.
+    fn convert_internally(&mut self, to: Format) -> Result<(), ChainError> {
+        let notes = self.chain.notes.len();
+        self.convert(to)?;
+        self.chain.notes.truncate(notes);
         Ok(())
     }
 
@@ -321,7 +354,10 @@ impl<'a> Binding<'a> {
 
     /// Converts the result of the steps to the output format.
     fn finish(&mut self) -> Result<(), ChainError> {
-        let Format { rate, aspect, fields, .. } = *self.chain.output();
+        let Format { width, height, rate, aspect, fields, .. } = *self.chain.output();
+        if (width, height) != (self.target.width, self.target.height) {
+            return Err(ChainError::Size((width, height), (self.target.width, self.target.height)));
+        }
         let target = Format { rate, aspect, fields, ..self.target };
         let last = self.steps.last().map(|last| &last.values);
         // A last `dither` that has nothing to add is replaced by the final dithering; any other filter draws
@@ -415,8 +451,12 @@ fn common_settings(
         let problem = format!("{} has no plane '{named}'", input.name());
         return Err(SettingError::new("planes", problem));
     }
-    if (step.planes.is_some() || opacity.constant() != Some(1.0)) && !output.same_samples(input) {
-        let setting = if step.planes.is_some() { "planes" } else { "opacity" };
+    let part = [
+        ("enable", step.enable.is_some()),
+        ("planes", step.planes.is_some()),
+        ("opacity", opacity.constant() != Some(1.0)),
+    ];
+    if let Some((setting, _)) = part.into_iter().find(|(_, given)| *given && !output.same_samples(input)) {
         let problem = "this filter changes the size or format of the picture, so enable, planes and opacity do not \
                        apply";
         return Err(SettingError::new(setting, problem));

@@ -7,6 +7,8 @@
 mod bind;
 
 mod run;
+#[cfg(test)]
+mod size_tests;
 mod states;
 mod still;
 #[cfg(test)]

@@ -151,6 +151,7 @@ pub mod av1grain;
 pub mod blur;
 pub mod color;
 pub mod convert;
+pub mod crop;
 pub mod deband;
 pub mod dither;
 pub mod dust;
@@ -171,6 +172,7 @@ pub mod particles;
 mod point;
 mod rgb;
 pub mod sand;
+pub mod scale;
 pub mod scratches;
 pub mod sprites;
 mod stepped;
@@ -288,6 +290,12 @@ pub trait Spec: Send + Sync {
 
     /// The format of its output for input of a format.
     fn output_format(&self, input: &Format) -> Format {
+        *input
+    }
+
+    /// The format in which it must work for input of a format: one of the same size, to which the chain converts before
+    /// the filter, and back after it.
+    fn working_format(&self, input: &Format) -> Format {
         *input
     }
 
