@@ -46,6 +46,9 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("color", "color=saturation=0.6:temperature=0.3"),
     ("lut", "lut=file=look.cube"),
     ("blur", "blur=sigma=4"),
+    ("scale", "scale=width=1280"),
+    ("crop", "crop=top=20:bottom=20"),
+    ("pad", "pad=width=1920:height=1080"),
     ("transform", "transform=zoom='0c=1;48=1.25'"),
     ("sprites", "sprites=image=logo.png:position='200,100':fade=0.8"),
 ];

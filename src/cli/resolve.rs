@@ -59,7 +59,10 @@ fn lavfi_has(_: &str) -> bool {
 fn idle(recipe: &Recipe) -> Vec<String> {
     let idle = recipe.steps.iter().filter(|step| match step.filter.name {
         "fade" => step.values.given("amount").is_none(),
-        "levels" | "color" | "transform" | "lut" => step.values.iter_given().next().is_none(),
+        "overlay" => step.values.given("clip").is_none(),
+        "levels" | "color" | "transform" | "crop" | "pad" | "lut" => {
+            step.values.iter_given().next().is_none()
+        }
         _ => false,
     });
     idle.map(|step| {

@@ -7,9 +7,11 @@ use grainfield_filters::filter::grain;
 use grainfield_filters::recipe::{Problem, Recipe, RecipeError, effect};
 use grainfield_filters::settings::common::COMMON;
 use grainfield_filters::settings::{FileKind, Kind, Value, Values};
+use grainfield_io::disk::FileRef;
 use grainfield_render::assets::load_effect_with;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
 
@@ -255,13 +257,26 @@ pub(super) fn load(
         roots.existing(&link.file.to_string_lossy()).map_err(|e| (named(link.step, link.setting.id), e))?;
     }
     for (i, step) in recipe.steps.iter_mut().enumerate() {
-        let given: Vec<_> = step.values.iter_given().map(|(s, value)| (s, value.clone())).collect();
+        let given: Vec<_> = step.iter_given().map(|(s, value)| (s, value.clone())).collect();
         for (setting, value) in given {
             let name = match (setting.kind, &value) {
                 (Kind::Image, Value::Image(picture)) => picture.name(),
                 (Kind::File(_), Value::File(file)) => file.name(),
                 _ => continue,
             };
+            if setting.kind.is_word(name) {
+                continue;
+            }
+            if let Kind::File(FileKind::Clip | FileKind::Mask) = setting.kind {
+                let files = grainfield_io::source::reads(OsStr::new(name));
+                for file in files.iter().filter_map(FileRef::path) {
+                    inside(file).map_err(|e| (named(i, setting.id), Fault::new(e)))?;
+                }
+                // A sequence has no file of its name.
+                if files.len() > 1 {
+                    continue;
+                }
+            }
             roots.existing(name).map_err(|e| (named(i, setting.id), e))?;
             if let (Kind::File(FileKind::Effect), Value::File(file)) = (setting.kind, &value) {
                 let draft = drafts.get(name).map(String::as_str);

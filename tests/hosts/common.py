@@ -53,6 +53,7 @@ TRIALS = {
     "dust": {"amount": 300, "size": 60},
     "scratches": {"amount": 60, "width": 30},
     "sprites": {"image": WORK / "sprite.png", "position": (50, 30), "scale": 1, "enable": "1-3"},
+    "overlay": {"clip": WORK / "sprite.png", "size": 0.5},
     "particles": {"preset": "snow", "amount": 20, "size": 20},
     "flock": {"agents": 200, "size": 150, "start": 0.5},
     "fluid": {"scene": "dam", "particles": 800, "opacity": 0.8},
@@ -60,9 +61,16 @@ TRIALS = {
     "av1grain": {"iso": 6400, "seed": 7},
     "lut": {"file": ROOT / "samples/luts/warm-print.cube"},
     "deband": {"threshold": 32, "range": 64},
+    "scale": {"width": 64, "kernel": "lanczos"},
+    "crop": {"left": 4, "bottom": 6},
+    "pad": {"top": 4, "right": 8, "color": "#ff8000"},
     "glow": {"threshold": 0.2},
     "halation": {"threshold": 0.2, "strength": 4, "red": 60},
 }
+
+
+# Filters that change the size, which only some hosts can.
+RESIZING = {"scale", "crop", "pad"}
 
 
 def left_out(name, clip):
@@ -186,14 +194,14 @@ def md5(planes):
     return hashlib.md5(b"".join(planes)).hexdigest()
 
 
-def expected(clips, all_trials):
+def expected(clips, all_trials, resizing=False):
     """The command line's hashes for each clip and filter that it may be tried with."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
         jobs = {
             (clip.name, name): pool.submit(clip.hashes, chain_of(name, trial))
             for clip in clips
             for name, trial in all_trials.items()
-            if not left_out(name, clip.name)
+            if not left_out(name, clip.name) and (resizing or name not in RESIZING)
         }
         plain = {clip.name: [md5(frame) for frame in clip.frames] for clip in clips}
         found = {key: job.result() for key, job in jobs.items()}

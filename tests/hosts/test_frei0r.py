@@ -84,6 +84,7 @@ def errors(clip):
         ("a number", "grainfield_noise", ["strength=-1", "24"], "-1 is not from 0 to 255"),
         ("a filter", "grainfield", ["noize", "24"], "did you mean 'noise'?"),
         ("a rate", "grainfield_noise", ["", "x"], "Rate: 'x'"),
+        ("a size", "grainfield_scale", ["width=48", "24"], f"here it must stay {WIDTH}x{HEIGHT}"),
         ("a clock", "grainfield_noise", ["", "24", "x"], "Clock: 'x'"),
     ]:
         got, said, code = run(clip, effect(plugin, *params))

@@ -14,6 +14,7 @@ use grainfield_filters::host::{CurrentThread, NoCache, StateCache};
 use grainfield_filters::noise::seed::fnv1a64;
 use grainfield_filters::pixel::convert::Code;
 use grainfield_filters::recipe::Recipe;
+use grainfield_filters::settings::{FileKind, Kind, Value};
 use grainfield_filters::simd::Level;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -99,6 +100,14 @@ const CHAINS: &[&str] = &[
     "unsharp=size=120,dither=mode=none",
     "transform=zoom=1.3:pan='0.05,-0.1':kernel=lanczos:edge=mirror",
     "transform=zoom=0.5:rotate=25:color=red",
+    "scale=width=100",
+    "scale=width=40:height=50:kernel=lanczos",
+    "scale=width=30:light=linear",
+    "scale=height=17:kernel=bilinear,grain",
+    "scale=width=134:height=90:fit=inside:kernel=nearest",
+    "crop=left=8:right=5:top=4:bottom=3",
+    "pad=width=80:height=48:color='0=#ff8000;3=#0040ff80'",
+    "crop=left=4,scale=width=80,pad=bottom=7:color=white",
     "weave=across=0.01:down=0.01:hops=0.5",
     "dust=amount=60:size=40:hairs=0.4:blotches=0.2:light=0.5",
     "dust=amount='0=0;3=200':seed=7",
@@ -136,7 +145,7 @@ const CHAINS: &[&str] = &[
 /// show.
 fn not_finite(level: Level) -> String {
     let mut text = String::from("# format | chain | number hash ...\n");
-    let defaults = FILTERS.iter().map(|f| f.name);
+    let defaults = defaults();
     for chain in CHAINS.iter().copied().chain(defaults) {
         let steps = steps(chain);
         for name in ["grayf32", "gbrapf32"] {
@@ -157,13 +166,20 @@ fn not_finite(level: Level) -> String {
     text
 }
 
+/// The filters that need no settings.
+fn defaults() -> impl Iterator<Item = &'static str> {
+    FILTERS.iter().map(|f| f.name).filter(|name| *name != "scale")
+}
+
 /// The filters of a chain; those that name a look-up table or a clip get a random one.
 fn steps(chain: &str) -> Vec<Step> {
     let mut steps = chain.parse::<Recipe>().unwrap().steps;
     for step in &mut steps {
         let files = step.iter_given().filter_map(|(setting, value)| match (setting.kind, value) {
             (Kind::File(FileKind::Lut), _) => Some((setting.id, walk::made::lut(&mut walk::Random(7)))),
-            (Kind::File(FileKind::Clip | FileKind::Mask), Value::File(file)) if !setting.kind.is_word(file.name()) => {
+            (Kind::File(FileKind::Clip | FileKind::Mask), Value::File(file))
+                if !setting.kind.is_word(file.name()) =>
+            {
                 Some((setting.id, walk::made::clip(&mut walk::Random(7))))
             }
             _ => None,
@@ -188,6 +204,7 @@ const PREMULTIPLIED: &[&str] = &[
     "glow=radius=90:threshold=0.4",
     "halation=red=150:green=60:threshold=0.5",
     "transform=zoom=1.3:pan='0.05,-0.1'",
+    "scale=width=100:light=linear",
     "particles=preset=sparks:size=4",
     "sprites=scale=3:rotation=30:position='40,9'",
 ];
@@ -266,7 +283,7 @@ fn golden(name: &str, level: Level, sources: &Sources) -> String {
         _ => {}
     }
     let mut text = String::from("# format | chain | number hash ...\n");
-    let defaults = FILTERS.iter().map(|f| f.name);
+    let defaults = defaults();
     for chain in CHAINS.iter().copied().chain(defaults).filter(|c| first_filter(c) == name) {
         let steps = steps(chain);
         // What moves by steps goes the same way in every format.

@@ -200,14 +200,16 @@ impl Case {
         if made.format().depth != Depth::Float {
             return Ok(());
         }
+        if self.step.filter.role == Role::Moves {
+            let moved = |a: &f32| a.is_finite() || made::ODD.contains(&a.to_bits());
+            let odd = rows(made.format()).find(|&(p, y)| !made.row::<f32>(p, y).iter().all(moved));
+            return odd.map_or(Ok(()), |(p, y)| Err(format!("plane {p} row {y}: a sample of no source")));
+        }
         let mut of_finite = None;
         for (p, y) in rows(&self.format) {
             let (before, after) = (self.source.row::<f32>(p, y), made.row::<f32>(p, y));
             for (x, (b, a)) in before.iter().zip(after).enumerate() {
                 let right = match () {
-                    () if self.step.filter.role == Role::Moves => {
-                        a.is_finite() || made::ODD.contains(&a.to_bits())
-                    }
                     () if b.is_finite() => a.is_finite(),
                     () if a.to_bits() == b.to_bits() => true,
                     () => {

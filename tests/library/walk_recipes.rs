@@ -23,7 +23,18 @@ fn every_sample_recipe_works_on_every_kind_of_format() {
             let format = Format::from_name(name, 64, 36).unwrap();
             let chain = bind(&recipe.steps, format, Level::best(), None)
                 .unwrap_or_else(|e| panic!("{} on {name}: {e}", file.display()));
-            assert_eq!(*chain.output(), format, "{} on {name}", file.display());
+            // Only what is made for it changes the size.
+            let size = |f: &Format| Format {
+                width: 64,
+                height: 36,
+                aspect: format.aspect,
+                matrix: format.matrix,
+                ..*f
+            };
+            let resizes =
+                ["scale.toml", "crop.toml", "letterbox.toml"].iter().any(|name| file.ends_with(name));
+            let output = if resizes { size(chain.output()) } else { *chain.output() };
+            assert_eq!(output, format, "{} on {name}", file.display());
             // A simulation of full size takes too long here. A blur keeps samples that have NaN near them, and the
             // light of `sprites.toml` is outside such a small picture, of which no part is flat for `deband.toml`.
             let idle = ["sprites.toml", "deband.toml"].iter().any(|name| file.ends_with(name));

@@ -5,7 +5,9 @@ use super::mask::Mask;
 use crate::filter::convert::{self, Convert, ConvertError};
 use crate::filter::dither::{Dither, Mode};
 use crate::filter::{Filter, Memory, Render, Spec};
-use crate::frame::{ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Spans};
+use crate::frame::{
+    ColorRange, Depth, Family, FieldOrder, Format, Matrix, Parity, PlaneSet, Spans, Transfer,
+};
 use crate::noise::ShapeError;
 use crate::noise::seed::filter_seed;
 use crate::settings::common::{ENABLE, OPACITY, PLANES};
@@ -65,6 +67,13 @@ pub enum ChainError {
     /// The filters' result cannot be converted to the output format.
     #[error("{0}")]
     Convert(ConvertError),
+    /// The filters change the size, but the output must have another one.
+    #[error(
+        "the filters make the picture {}x{}, but here it must stay {}x{}: leave out what changes the size, or restore \
+         it with a last scale=width={}:height={}",
+        .0.0, .0.1, .1.0, .1.1, .1.0, .1.1
+    )]
+    Size((u32, u32), (u32, u32)),
     /// Noise cannot be generated for pictures of this size.
     #[error("{0}")]
     Shape(ShapeError),
@@ -255,7 +264,7 @@ impl<'a> Binding<'a> {
 
     fn note_idle_marks(&mut self) {
         for (i, step) in self.steps.iter().enumerate() {
-            for (setting, _) in step.values.iter_given().filter(|(_, value)| value.has_idle_mark()) {
+            for (setting, _) in step.iter_given().filter(|(_, value)| value.has_idle_mark()) {
                 self.chain.notes.push(format!(
                     "filter {}, '{}': {}: the mark on the last key has no effect, because a mark applies from its \
                         key to the next; put it on an earlier key, as in '0c=0;48=1'",
@@ -272,12 +281,14 @@ impl<'a> Binding<'a> {
         let name = step.filter.name;
         self.restore_or_leave_rgb(step)?;
         self.change_depth(i)?;
-        let input = *self.chain.output();
-        if input.family == Family::Gray && step.planes().is_some_and(Planes::name_chroma_only) {
+        let own = *self.chain.output();
+        if own.family == Family::Gray && step.planes().is_some_and(Planes::name_chroma_only) {
             let note = format!("filter {}, '{name}': skipped, because a grey picture has no colour", i + 1);
             self.chain.notes.push(note);
             return Ok(());
         }
+        let input = spec.working_format(&own);
+        self.convert_internally(input)?;
         let seed = step.values.seed().unwrap_or_else(|| self.seed(name, i));
         let bind = |format: Format| spec.bind(&format, seed, self.options.level);
         let filters = pictures(&input, self.chain.fields).map(bind).collect::<Result<_, _>>();
@@ -286,6 +297,28 @@ impl<'a> Binding<'a> {
         let stage = Stage::plain(filters, step.values.is_static(), output, true);
         let stage = self.with_common_settings(stage, step, &input);
         self.chain.stages.push(stage.map_err(|e| rejected(self.steps, i, e))?);
+        self.leave_working_format(&own, spec.output_format(&own))
+    }
+
+    /// Converts from the working format of a step for input of the format `own` to that of its result.
+    fn leave_working_format(&mut self, own: &Format, result: Format) -> Result<(), ChainError> {
+        let assumed = own.transfer == Transfer::UNSPECIFIED && self.chain.output().transfer != own.transfer;
+        if !assumed {
+            return self.convert_internally(result);
+        }
+        // Without a tag, values would not be changed.
+        self.convert_internally(Format { transfer: convert::assumed_transfer(own), ..result })?;
+        if let Some(last) = self.chain.stages.last_mut() {
+            last.output = result;
+        }
+        Ok(())
+    }
+
+    /// Converts without a note to the user.
+    fn convert_internally(&mut self, to: Format) -> Result<(), ChainError> {
+        let notes = self.chain.notes.len();
+        self.convert(to)?;
+        self.chain.notes.truncate(notes);
         Ok(())
     }
 
@@ -329,7 +362,10 @@ impl<'a> Binding<'a> {
 
     /// Converts the result of the steps to the output format.
     fn finish(&mut self) -> Result<(), ChainError> {
-        let Format { rate, aspect, fields, .. } = *self.chain.output();
+        let Format { width, height, rate, aspect, fields, .. } = *self.chain.output();
+        if (width, height) != (self.target.width, self.target.height) {
+            return Err(ChainError::Size((width, height), (self.target.width, self.target.height)));
+        }
         let target = Format { rate, aspect, fields, ..self.target };
         let last = self.steps.last().map(|last| &last.values);
         // A last `dither` that has nothing to add is replaced by the final dithering; any other filter draws
@@ -398,7 +434,7 @@ impl<'a> Binding<'a> {
         let mut common = step.common.clone();
         common.resolve(first, last)?;
         if !stage.output.same_samples(input)
-            && let Some((setting, _)) = common.iter_given().find(|(s, _)| s.id != ENABLE)
+            && let Some((setting, _)) = common.iter_given().next()
         {
             let problem = "this filter changes the size or format of the picture: leave this out";
             return Err(SettingError::new(setting.id, problem));

@@ -10,6 +10,8 @@ mod mask;
 mod mask_tests;
 
 mod run;
+#[cfg(test)]
+mod size_tests;
 mod states;
 mod still;
 #[cfg(test)]

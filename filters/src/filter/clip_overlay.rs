@@ -2,7 +2,8 @@
 //!
 //! The clip is resampled to its place by the kernels of [`transform`](super::transform) and mixed in R, G and B at luma
 //! resolution, by the formulas of [`Blend`], on colours that are multiplied by their alpha. Only differences are added to
-//! the picture, so that samples under nothing keep their codes.
+//! the picture, so that samples under nothing keep their codes. What interpolation loses of subsampled chroma would stay
+//! under the clip; it is removed in proportion to the clip's alpha, but for added light.
 
 use super::convert::{divide, multiply};
 use super::point::key;
@@ -10,10 +11,13 @@ use super::rgb::ThroughRgb;
 use super::second::{Second, part};
 use super::transform::{Placement, Resampler, turn};
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
-use crate::frame::{Alpha, Depth, Format, Frame, FrameTime, PlaneSet, Scratch, SecondInput};
+use crate::frame::{
+    Alpha, Depth, Format, Frame, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch, SecondInput,
+};
 use crate::host::{Host, PrepareError};
 use crate::particle::draw::{Blend, BlendSpace};
-use crate::pixel::f32_rows::{from_f32, to_f32};
+use crate::pixel::convert::Code;
+use crate::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
 use crate::pixel::resample::{Edge, InterpolationKernel};
 use crate::pixel::transfer::TransferFunction;
 use crate::ratio::Ratio;
@@ -40,7 +44,7 @@ settings! {
         /// Values in which the clip is mixed with the picture.
         light: BlendSpace = choice("gamma"),
         /// Position of the clip's middle, in fractions of the picture's width and height.
-        position: Animated<[f64; 2]> = position(-10.0..=10.0).default([0.5; 2]).unit(Unit::Fraction).soft(0.0..=1.0),
+        position: Animated<[f64; 2]> = position(-9.0..=10.0).default([0.5; 2]).unit(Unit::Fraction).soft(0.0..=1.0),
         /// Magnification: at 1 the clip just fits into the picture.
         size: Animated = number(0.01..=100.0).default(1.0).soft(0.05..=4.0).logarithmic(),
         /// Rotates the clip clockwise.
@@ -73,15 +77,16 @@ impl Spec for OverlaySpec {
         let Some(file) = &self.clip else { return Ok(Nothing.boxed()) };
         let clip = file.require::<Arc<dyn SecondInput>>().map_err(|e| SettingError::new("clip", e))?;
         let clip = Second::new(Arc::clone(clip), input, level).map_err(|e| SettingError::new("clip", e))?;
-        let placed = clip.format();
-        let resampler = Resampler::new(&placed, level, InterpolationKernel::Bicubic, Edge::Color)?;
+        let resampler = Resampler::new(clip.format(), level, InterpolationKernel::Bicubic, Edge::Color)?;
         // Alpha changes, so products with it are mixed as they are, and not divided by it on the way.
-        let rgb = ThroughRgb::adding(
-            &Format { alpha: if input.has_alpha() { Alpha::Straight } else { Alpha::None }, ..*input },
-            level,
-        )?;
+        let alpha = if input.has_alpha() { Alpha::Straight } else { Alpha::None };
+        let colors = Format { alpha, ..*input };
+        let rgb = ThroughRgb::adding(&colors, level)?;
+        let subsampled = input.subsampling != (0, 0) && self.blend != Blend::Add;
+        let interpolated = subsampled.then(|| ThroughRgb::new(&colors, level)).transpose()?;
         let curve = TransferFunction::of(input);
-        Ok(Overlay { set: self.clone(), clip, resampler, rgb, curve, format: *input, level }.boxed())
+        Ok(Overlay { set: self.clone(), clip, resampler, rgb, interpolated, curve, format: *input, level }
+            .boxed())
     }
 }
 
@@ -104,6 +109,8 @@ struct Overlay {
     clip: Second,
     resampler: Resampler,
     rgb: ThroughRgb,
+    /// Interpolates chroma and averages it again.
+    interpolated: Option<ThroughRgb>,
     curve: TransferFunction,
     format: Format,
     level: Level,
@@ -219,6 +226,41 @@ impl Overlay {
             }
         }
     }
+
+    /// Removes the part of chroma that interpolation loses, which is in `input` and not in `same`, where the clip covers
+    /// it.
+    fn remove_lost<T: ConvertF32>(
+        &self,
+        clip: FrameRef<'_>,
+        input: FrameRef<'_>,
+        same: &FrameMut<'_>,
+        band: &mut Band<'_>,
+        room: &mut [f32],
+    ) {
+        let (sx, sy) = self.format.subsampling;
+        for p in band.writes.iter().filter(|&p| p < self.format.planes() && self.format.is_chroma(p)) {
+            let Code { zero, .. } = Code::of(&self.format, p);
+            let legal = self.format.legal(p).map_or((0.0, 0.0), |(lo, hi)| (lo.into(), hi.into()));
+            let to = band.output.plane_mut(p);
+            for y in to.rows() {
+                let rows = (y << sy)..((y + 1) << sy).min(clip.plane(3).height());
+                let out = to.row_mut::<T>(y);
+                let room = &mut room[..out.len()];
+                to_f32(self.level, out, zero as f32, room);
+                let (before, after) = (input.plane(p).row::<T>(y), same.plane(p).row::<T>(y));
+                for (x, v) in room.iter_mut().enumerate() {
+                    let columns = (x << sx)..((x + 1) << sx).min(self.format.width as usize);
+                    let count = (rows.len() * columns.len()) as f32;
+                    let alpha = rows
+                        .clone()
+                        .map(|y| clip.plane(3).row::<f32>(y)[columns.clone()].iter().sum::<f32>());
+                    let lost = before[x].less(0.0) - after[x].less(0.0);
+                    *v -= alpha.sum::<f32>() / count * lost;
+                }
+                from_f32(self.level, room, zero as f32, legal, out);
+            }
+        }
+    }
 }
 
 impl Render for Overlay {
@@ -241,7 +283,11 @@ impl Render for Overlay {
         let rows = 4 * (self.format.width as usize + 64) * 4;
         Memory {
             fixed: 0,
-            per_frame: 2 * self.clip.memory() + self.rgb.memory() + self.resampler.memory(100.0) + rows,
+            per_frame: 2 * self.clip.memory()
+                + 2 * self.rgb.memory()
+                + Scratch::picture_bytes(&self.format, self.format.height as usize)
+                + self.resampler.memory(100.0)
+                + rows,
         }
     }
 
@@ -283,6 +329,17 @@ impl Render for Overlay {
             }
             self.mix(colors, clip(y), alpha.map(|_| &*own), rows);
         });
+        if let Some(through) = &self.interpolated {
+            let (mut same, scratch) = scratch.picture(self.format, &band.rows);
+            let mut of_same = Band {
+                rows: band.rows.clone(),
+                input: Some(input),
+                output: same.reborrow(),
+                writes: band.writes,
+            };
+            through.render(&mut of_same, scratch, |_, _, _| ());
+            for_depth!(self.format.depth, T => self.remove_lost::<T>(picture, input, &same, band, own));
+        }
         let Some(a) = alpha.filter(|a| band.writes.has(*a)) else { return };
         for y in band.rows.clone() {
             read_alpha(a, y, own);

@@ -15,9 +15,9 @@ mod target;
 #[cfg(test)]
 pub(super) mod tests;
 
-pub use light::{displayed, path};
+pub use light::{assumed_transfer, displayed, path};
 pub(super) use light::{divide, multiply};
-pub use target::{assumed_matrix, retarget};
+pub use target::{assumed_matrix, retarget, with_matrix_of};
 
 use super::{Band, Filter, Memory, Plan, Reach, Render};
 use crate::frame::{Format, FormatError, FrameTime, Matrix, Primaries, Scratch, Transfer};

@@ -321,7 +321,7 @@ impl Key {
         let rgb = ThroughRgb::new(format, level)?;
         let mut clean = None;
         if let Measure::Change(clip) = &measure {
-            let own = clip.format();
+            let own = clip.format().map_err(|e| SettingError::new(WHERE, e))?;
             if (own.width, own.height) != (format.width, format.height) {
                 let problem = format!(
                     "it has {} x {} samples and the picture {} x {}: give the picture before the change in the same size",

@@ -152,6 +152,7 @@ pub mod blur;
 pub mod clip_overlay;
 pub mod color;
 pub mod convert;
+pub mod crop;
 pub mod deband;
 pub mod dither;
 pub mod dust;
@@ -173,7 +174,7 @@ pub mod particles;
 mod point;
 mod rgb;
 pub mod sand;
-mod scale;
+pub mod scale;
 pub mod scratches;
 mod second;
 pub mod sprites;
@@ -292,6 +293,12 @@ pub trait Spec: Send + Sync {
 
     /// The format of its output for input of a format.
     fn output_format(&self, input: &Format) -> Format {
+        *input
+    }
+
+    /// The format in which it must work for input of a format: one of the same size, to which the chain converts before
+    /// the filter, and back after it.
+    fn working_format(&self, input: &Format) -> Format {
         *input
     }
 

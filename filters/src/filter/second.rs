@@ -1,12 +1,14 @@
 //! The pictures of a second input, as R, G and B of the size of the first.
 
 use super::convert::{self, multiply};
+use super::scale;
 use super::{Band, Filter};
 use crate::frame::{
     Alpha, ColorRange, Depth, Family, Format, Frame, FrameRef, FrameTime, Matrix, PictureStructure, PlaneSet,
     Scratch, SecondInput, Siting,
 };
 use crate::host::PrepareError;
+use crate::pixel::resample::InterpolationKernel;
 use crate::ratio::Ratio;
 use crate::simd::Level;
 use std::sync::Arc;
@@ -15,19 +17,23 @@ use std::sync::Arc;
 /// the size of the source's frames. Matrix and range are converted; transfer and primaries are taken to be the source's.
 pub(super) struct Second {
     input: Arc<dyn SecondInput>,
+    /// The format of its pictures.
+    own: Format,
     /// The conversions of one of its pictures, each with the format of the result.
     steps: Vec<(Box<dyn Filter>, Format)>,
-    /// The size of the source's frames, and their rate.
-    size: (u32, u32),
+    /// Resamples the result to [`format`](Second::format).
+    scale: Box<dyn Filter>,
+    format: Format,
+    /// The rate of the source.
     rate: Ratio,
-    level: Level,
 }
 
 impl Second {
     /// # Errors
     /// The colours of the input have no linear matrix.
     pub(super) fn new(input: Arc<dyn SecondInput>, source: &Format, level: Level) -> Result<Second, String> {
-        let mut from = Format { picture: PictureStructure::Frame, ..*input.format() };
+        let own = Format { picture: PictureStructure::Frame, ..input.format()? };
+        let mut from = own;
         let rgb = Format {
             family: Family::Rgb,
             depth: Depth::Float,
@@ -44,7 +50,11 @@ impl Second {
             steps.push((convert::bind(&from, &to, level).map_err(|e| e.to_string())?, to));
             from = to;
         }
-        Ok(Second { input, steps, size: (source.width, source.height), rate: source.rate, level })
+        let products = Format { alpha: Alpha::Premultiplied, ..rgb };
+        let format = Format { width: source.width, height: source.height, ..products };
+        let scale = scale::bind(&products, &format, InterpolationKernel::Bicubic, level);
+        let scale = scale.map_err(|e| e.to_string())?;
+        Ok(Second { input, own, steps, scale, format, rate: source.rate })
     }
 
     /// Whether there is only one picture.
@@ -58,15 +68,13 @@ impl Second {
     }
 
     /// The format of [`picture`](Second::picture).
-    pub(super) fn format(&self) -> Format {
-        let (width, height) = self.size;
-        let last = self.steps.last().map_or(self.input.format(), |(_, format)| format);
-        Format { width, height, alpha: Alpha::Premultiplied, ..*last }
+    pub(super) fn format(&self) -> &Format {
+        &self.format
     }
 
     /// The format of its own pictures.
     pub(super) fn input_format(&self) -> &Format {
-        self.input.format()
+        &self.own
     }
 
     /// The place of the picture that is shown at a time of the second input.
@@ -81,8 +89,9 @@ impl Second {
 
     /// An upper bound of the bytes that a picture takes.
     pub(super) fn memory(&self) -> usize {
-        let own = self.input.format();
-        let (w, h) = (own.width.max(self.size.0) as usize, own.height.max(self.size.1) as usize);
+        let own = &self.own;
+        let size = [(own.width, self.format.width), (own.height, self.format.height)];
+        let [w, h] = size.map(|(a, b)| a.max(b) as usize);
         3 * 4 * 4 * (w + 16) * h
     }
 
@@ -103,8 +112,7 @@ impl Second {
             let products = Format { alpha: Alpha::Premultiplied, ..*frame.format() };
             frame.retag(products);
         }
-        let (width, height) = self.size;
-        Ok(super::scale::resized(&frame, width, height, self.level))
+        Ok(apply(&*self.scale, &frame, &self.format))
     }
 }
 

@@ -139,21 +139,32 @@ pub(crate) fn frame_time(number: i64) -> FrameTime {
 
 /// Runs a frame in bands that are split before the given luma rows.
 pub(crate) fn run(filter: &dyn Filter, source: &Frame, number: i64, cuts: &[usize]) -> Frame {
+    run_to(filter, source, source.clone(), number, cuts)
+}
+
+/// The same into a frame of the filter's output format.
+pub(crate) fn run_to(
+    filter: &dyn Filter,
+    source: &Frame,
+    mut out: Frame,
+    number: i64,
+    cuts: &[usize],
+) -> Frame {
     let at = frame_time(number);
-    let mut out = source.clone();
     let Some(now) = filter.at(&at) else { return out };
     let plan = now.plan;
     let stop = AtomicBool::new(false);
     let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
     let state = plan.state.map(|_| filter.prepare(&now, None, &host).unwrap());
     let mut scratch = Scratch::default();
-    let height = source.format().plane_size(0).1;
+    let height = out.format().plane_size(0).1;
     let mut rest = out.as_mut();
     let mut first = 0usize;
     for &cut in cuts.iter().filter(|&&c| c < height).chain([&height]) {
         let (mut output, below) = rest.split_at_row(cut);
         // Only the rows that the filter declares to read, in whole chroma blocks.
-        let reach = if let Reach::Rows(rows) = plan.reach { rows as usize } else { height };
+        let whole = height.max(source.format().plane_size(0).1);
+        let reach = if let Reach::Rows(rows) = plan.reach { rows as usize } else { whole };
         let mut near = source.clone();
         let (_, rest_of) = near.as_mut().split_at_row(first.saturating_sub(reach) / 4 * 4);
         let (near, _) = rest_of.split_at_row((cut + reach).next_multiple_of(4));

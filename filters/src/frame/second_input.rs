@@ -7,8 +7,11 @@ use std::sync::Arc;
 /// A picture, an image sequence or a video beside the source: a mask, an overlay, a clean plate. The host opens it;
 /// filters read it while a frame is prepared.
 pub trait SecondInput: Send + Sync {
-    /// The format of its pictures.
-    fn format(&self) -> &Format;
+    /// The format of its pictures. The host may open it only now.
+    ///
+    /// # Errors
+    /// It cannot be read; the text names the file and the problem.
+    fn format(&self) -> Result<Format, String>;
 
     /// The time at which its last picture ends, in seconds since its first; `None` for a single picture. The pictures of
     /// an image sequence follow at `rate`, which is that of the source.
@@ -27,8 +30,8 @@ pub trait SecondInput: Send + Sync {
 
 /// A single picture.
 impl SecondInput for Arc<Frame> {
-    fn format(&self) -> &Format {
-        Frame::format(self)
+    fn format(&self) -> Result<Format, String> {
+        Ok(*Frame::format(self))
     }
 
     fn end(&self, _: Ratio) -> Option<Ratio> {

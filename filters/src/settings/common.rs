@@ -98,7 +98,7 @@ pub static COMMON: [Setting; 16] = [
             MASK_AT,
             "Middle of a mask that is a file or drawn, in fractions of width and height: 0.5,0.5 is the middle of the \
              picture.",
-            Kind::Position { min: -10.0, max: 10.0 },
+            Kind::Position { min: -9.0, max: 10.0 },
         )
     },
     mask_part(

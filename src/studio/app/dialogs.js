@@ -263,9 +263,9 @@ function chooser(title, all) {
 const uses = {
   'Grain and noise': ['grain', 'noise', 'av1grain', 'dither'],
   'Film damage': ['dust', 'scratches', 'weave', 'flicker'],
-  'Particles and effects': ['particles', 'sprites', 'fluid', 'flock', 'sand'],
+  'Particles and effects': ['particles', 'sprites', 'overlay', 'fluid', 'flock', 'sand'],
   'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert', 'lut', 'glow', 'halation'],
-  'Picture': ['blur', 'unsharp', 'deband', 'transform'],
+  'Picture': ['blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad'],
 };
 
 /** Filters by their use, and their presets folded below them. */

@@ -55,7 +55,7 @@ const DENSE: i64 = 16;
 const CONSTANT: [(&str, &str); 1] = [("particles", "colour")];
 
 /// With these other settings a setting has an effect.
-const BASE: [(&str, &str); 17] = [
+const BASE: [(&str, &str); 19] = [
     ("blur", "sigma=60:length=400"),
     ("deband", "range=64"),
     ("dust", "amount=12:size=20"),
@@ -66,8 +66,10 @@ const BASE: [(&str, &str); 17] = [
     ("grain", "strength=40"),
     ("halation", "tint=white"),
     ("noise", "strength=40:octaves=3:temporal=ar1"),
+    ("pad", "left=8"),
     ("particles", "preset=snow:size=12:amount=0.05"),
     ("sand", "size=64:grains=200:flow=100"),
+    ("scale", "width=40"),
     ("scratches", "amount=8:width=20"),
     ("sprites", "columns=3"),
     ("transform", "zoom=0.6:rotate=30"),
@@ -131,6 +133,7 @@ impl Case {
         }
         let mut random = Random(7);
         let image = match (entry.name, setting.id) {
+            ("overlay", _) => Some("clip"),
             ("sprites", _) => Some("image"),
             ("sand", "outline") => Some("obstacle"),
             ("sand", "front" | "behind") => Some("picture_frame"),

@@ -2,7 +2,7 @@
 
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::frame::{
-    Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet,
+    Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet, SecondInput,
 };
 use grainfield_filters::lut::Lut;
 use grainfield_filters::plate::PlateBuilder;
@@ -147,7 +147,7 @@ pub(super) fn flat(format: &Format) -> Frame {
 }
 
 /// Settings whose cost grows with their value, and their limits in the walk (lower limit for zoom).
-const COSTLY: [(&str, &str, f64, f64); 21] = [
+const COSTLY: [(&str, &str, f64, f64); 33] = [
     ("fluid", "particles", 100.0, 120.0),
     ("fluid", "start", 0.0, 0.05),
     ("fluid", "gravity", 0.0, 4.0),
@@ -169,10 +169,22 @@ const COSTLY: [(&str, &str, f64, f64); 21] = [
     ("noise", "down", 0.0, 16.0),
     ("blur", "length", 0.0, 20.0),
     ("transform", "zoom", 0.6, 8.0),
+    ("scale", "width", 1.0, 90.0),
+    ("scale", "height", 0.0, 70.0),
+    ("crop", "left", 0.0, 8.0),
+    ("crop", "right", 0.0, 8.0),
+    ("crop", "top", 0.0, 8.0),
+    ("crop", "bottom", 0.0, 8.0),
+    ("pad", "left", 0.0, 8.0),
+    ("pad", "right", 0.0, 8.0),
+    ("pad", "top", 0.0, 8.0),
+    ("pad", "bottom", 0.0, 8.0),
+    ("pad", "width", 0.0, 400.0),
+    ("pad", "height", 0.0, 200.0),
 ];
 
-/// Those of them whose defaults are too expensive.
-const COUNTS: [(&str, &str); 9] = [
+/// Those of them whose defaults are too expensive, or that must be given.
+const COUNTS: [(&str, &str); 10] = [
     ("particles", "amount"),
     ("fluid", "particles"),
     ("fluid", "start"),
@@ -182,6 +194,7 @@ const COUNTS: [(&str, &str); 9] = [
     ("sand", "grains"),
     ("sand", "start"),
     ("dust", "amount"),
+    ("scale", "width"),
 ];
 
 /// The highest value of a setting that the walk can afford.

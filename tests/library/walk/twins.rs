@@ -3,7 +3,6 @@
 use super::made::{flat, read};
 use super::{FRAME, bind, first_difference, frames, step};
 use grainfield_filters::catalog::{FILTERS, find};
-use grainfield_filters::chain::Step;
 use grainfield_filters::frame::{FieldOrder, Format, Frame};
 use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;

@@ -175,7 +175,7 @@ pub(crate) struct Api {
     pub(crate) map_get_int: unsafe extern "C" fn(*const Map, *const c_char, c_int, *mut c_int) -> i64,
     _map_get_int_saturated: Unused,
     _map_get_int_array: Unused,
-    _map_set_int: Unused,
+    pub(crate) map_set_int: unsafe extern "C" fn(*mut Map, *const c_char, i64, c_int) -> c_int,
     _map_set_int_array: Unused,
     pub(crate) map_get_float: unsafe extern "C" fn(*const Map, *const c_char, c_int, *mut c_int) -> f64,
     _map_get_float_saturated: Unused,

@@ -303,6 +303,13 @@ impl Instance {
         if let Some(alpha) = made_alpha {
             made.set_frame(ALPHA, alpha);
         }
+        if output.aspect != format.aspect {
+            made.set_int("_SARNum", output.aspect.num());
+            made.set_int("_SARDen", output.aspect.den());
+        }
+        if output.matrix != format.matrix {
+            made.set_int("_Matrix", output.matrix.0.into());
+        }
         made.set_text(EARLIER, earlier.and(self.look.recipe()).text());
         Ok(made)
     }

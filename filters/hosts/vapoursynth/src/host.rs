@@ -235,6 +235,14 @@ impl NewPicture {
         }
     }
 
+    pub(crate) fn set_int(&mut self, key: &str, value: i64) {
+        // SAFETY: the frame is exclusively ours, and the key is zero-terminated.
+        unsafe {
+            let map = (self.host.0.get_frame_properties_rw)(self.frame);
+            (self.host.0.map_set_int)(map, c_text(key).as_ptr(), value, ffi::REPLACE);
+        }
+    }
+
     pub(crate) fn set_frame(&mut self, key: &str, frame: NewPicture) {
         // SAFETY: the frame is exclusively ours; the host takes over our reference to the other one.
         unsafe {

@@ -9,8 +9,8 @@ use core::sync::atomic::AtomicBool;
 struct Numbered(Format, i64);
 
 impl SecondInput for Numbered {
-    fn format(&self) -> &Format {
-        &self.0
+    fn format(&self) -> Result<Format, String> {
+        Ok(self.0)
     }
     fn end(&self, _: Ratio) -> Option<Ratio> {
         Ratio::new(self.1, 10)

@@ -24,6 +24,14 @@ pub(super) fn curve(format: &Format) -> Option<TransferFunction> {
     }
 }
 
+/// The transfer that conversions assume for a format without one.
+pub fn assumed_transfer(format: &Format) -> Transfer {
+    match curve(&Format { transfer: Transfer::UNSPECIFIED, ..*format }) {
+        Some(TransferFunction::Srgb) => Transfer::SRGB,
+        _ => Transfer::BT709,
+    }
+}
+
 /// The source and target curve, if they differ. If the target's is unspecified, values are not changed.
 pub(super) fn curves(
     from: &Format,

@@ -12,6 +12,14 @@ pub fn assumed_matrix(format: &Format) -> (Matrix, bool) {
     }
 }
 
+/// A format for pictures of `input` in another size: without a tag the matrix follows from the height, but the colours
+/// are those of the input.
+pub fn with_matrix_of(input: &Format, output: Format) -> Format {
+    let (own, assumed) = assumed_matrix(input);
+    let differs = assumed && input.family == Family::Yuv && assumed_matrix(&output).0 != own;
+    Format { matrix: if differs { own } else { output.matrix }, ..output }
+}
+
 /// The format for the pixel format `name` from the source `from`: the name's family, depth, subsampling and alpha,
 /// with matching tags.
 ///

@@ -1,7 +1,7 @@
-//! Windows at individual positions, for the kernel that processes four of them at a time.
+//! Windows at individual positions, for the kernels that process several of them at a time.
 //!
-//! It processes as many samples as fill its registers and returns their number; the rest is for
-//! [`dot_row`](super::dot_row), to which it is bit-identical.
+//! The kernels process as many samples as fill their registers and return their number; the rest is for
+//! [`dot_row`](super::dot_row), to which they are bit-identical.
 
 /// Windows of four samples in groups of four: the first of the eight samples that contain them, the offset of each
 /// window, and all sixteen weights.
@@ -44,6 +44,11 @@ impl Quads {
         quads
     }
 
+    /// The number of windows in groups.
+    pub(super) fn windows(&self) -> usize {
+        4 * self.starts.len()
+    }
+
     /// The number of samples that must exist.
     pub(super) fn end(&self) -> usize {
         self.starts.iter().max().map_or(0, |&start| start as usize + Quads::ROOM)
@@ -52,5 +57,46 @@ impl Quads {
     /// The largest number of bytes for so many windows.
     pub const fn bytes(windows: usize) -> usize {
         windows.div_ceil(4) * (4 + 32 + 32)
+    }
+}
+
+/// Windows of a multiple of eight samples.
+#[derive(Clone, Debug, Default)]
+pub struct Octets {
+    pub(super) starts: Vec<u32>,
+    /// The weights of the windows, one after the other.
+    pub(super) weights: Vec<[i16; 8]>,
+}
+
+impl Octets {
+    /// From windows in a row of `len` samples that begin at `at` and their weights in order. None if the row is shorter
+    /// than a window, or a weight has more than 16 bits.
+    pub fn new(at: &[u32], w: &[i32], len: usize) -> Octets {
+        let taps = w.len() / at.len().max(1);
+        let room = taps.next_multiple_of(8);
+        let mut octets = Octets::default();
+        if taps == 0 || room > len || w.iter().any(|&w| i16::try_from(w).is_err()) {
+            return octets;
+        }
+        for (&at, w) in at.iter().zip(w.chunks_exact(taps)) {
+            let start = (at as usize).min(len - room);
+            let mut weights = vec![0; room];
+            let own = &mut weights[at as usize - start..][..taps];
+            own.iter_mut().zip(w).for_each(|(out, &w)| *out = w as i16);
+            octets.starts.push(start as u32);
+            octets.weights.extend(weights.as_chunks::<8>().0);
+        }
+        octets
+    }
+
+    /// The number of samples that must exist.
+    pub(super) fn end(&self) -> usize {
+        let room = 8 * self.weights.len() / self.starts.len().max(1);
+        self.starts.iter().max().map_or(0, |&start| start as usize + room)
+    }
+
+    /// The largest number of bytes for so many windows of so many samples.
+    pub const fn bytes(windows: usize, taps: usize) -> usize {
+        windows * (4 + 2 * taps.next_multiple_of(8))
     }
 }

@@ -5,7 +5,7 @@
 #![allow(unsafe_code)] // loads and stores of whole registers
 
 use super::BITS;
-use super::level::Quads;
+use super::level::{Octets, Quads};
 use crate::pixel::convert::CodeSample;
 use core::arch::x86_64::*;
 
@@ -46,6 +46,58 @@ pub(super) fn windows<T: CodeSample>(
         // 0, 1, 4, 5 and 2, 3, 6, 7.
         let codes = _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
         let (codes, p) = (_mm_shuffle_epi32::<0b11_01_10_00>(codes), out.as_mut_ptr());
+        // SAFETY: there is room for eight.
+        unsafe {
+            match size_of::<T>() {
+                1 => _mm_storel_epi64(p.cast(), _mm_packus_epi16(codes, codes)),
+                _ => _mm_storeu_si128(p.cast(), _mm_min_epu16(codes, top)),
+            }
+        }
+        done += 8;
+    }
+    done
+}
+
+/// Windows of multiples of eight, to samples.
+#[target_feature(enable = "avx2")]
+pub(super) fn long_windows<T: CodeSample>(
+    out: &mut [T],
+    row: &[u16],
+    octets: &Octets,
+    shift: u32,
+    top: u16,
+) -> usize {
+    assert!(octets.end() <= row.len(), "a window ends behind the row");
+    let each = octets.weights.len() / octets.starts.len().max(1);
+    let sign = _mm256_set1_epi16(i16::MIN);
+    let half = _mm256_set1_epi32(MIDDLE + (1 << (shift - 1)));
+    let (shift, top) = (_mm_cvtsi32_si128(shift as i32), _mm_set1_epi16(top as i16));
+    let mut done = 0;
+    let groups = octets.starts.as_chunks::<8>().0.iter().zip(octets.weights.chunks_exact(8 * each.max(1)));
+    for (out, (starts, weights)) in out.chunks_exact_mut(8).zip(groups) {
+        // The sums of windows `i` and `i + 4`, in four parts each.
+        let two = |i: usize| {
+            let mut sum = _mm256_setzero_si256();
+            for k in 0..each {
+                let load = |i: usize| {
+                    // SAFETY: every window lies within the row, and there are `each` groups of weights for each.
+                    unsafe {
+                        (
+                            _mm_loadu_si128(row.as_ptr().add(starts[i] as usize + 8 * k).cast()),
+                            _mm_loadu_si128(weights.as_ptr().add(each * i + k).cast()),
+                        )
+                    }
+                };
+                let ((low, w), (high, v)) = (load(i), load(i + 4));
+                let samples = _mm256_xor_si256(_mm256_set_m128i(high, low), sign);
+                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(samples, _mm256_set_m128i(v, w)));
+            }
+            sum
+        };
+        let (a, b) = (_mm256_hadd_epi32(two(0), two(1)), _mm256_hadd_epi32(two(2), two(3)));
+        let all = _mm256_sra_epi32(_mm256_add_epi32(_mm256_hadd_epi32(a, b), half), shift);
+        let codes = _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
+        let p = out.as_mut_ptr();
         // SAFETY: there is room for eight.
         unsafe {
             match size_of::<T>() {

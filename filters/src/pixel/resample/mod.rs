@@ -7,6 +7,7 @@
 //! spread.
 
 mod arch;
+mod axis;
 mod level;
 #[cfg(target_arch = "x86_64")]
 mod level_x86;
@@ -16,7 +17,8 @@ pub mod smooth;
 mod tests;
 mod warp;
 
-pub use level::Quads;
+pub use axis::{Axis, Windows};
+pub use level::{Octets, Quads};
 pub use rows::{
     Kernel, Pass, accumulate1, accumulate4, carry, convolve_row, convolve_rows, dot_row, round_saturate,
 };

@@ -8,7 +8,7 @@ mod arch;
 mod walk_x86;
 
 use super::rows::{Pass, shift};
-use super::{Kernel, Quads};
+use super::{Kernel, Octets, Quads};
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 use bytemuck::Pod;
@@ -34,7 +34,7 @@ pub enum InterpolationKernel {
 
 impl InterpolationKernel {
     /// The number of samples on either side.
-    const fn radius(self) -> f64 {
+    pub(super) const fn radius(self) -> f64 {
         match self {
             InterpolationKernel::Nearest | InterpolationKernel::Bilinear => 1.0,
             InterpolationKernel::Bicubic => 2.0,
@@ -359,6 +359,11 @@ pub trait Warp: Kernel {
         by: (&Phases<Self::Sum>, &Phases<Self::Sum>),
     );
 
+    /// The same over windows of any width.
+    fn long_windows(_: Level, _: &mut [Self], _: &[Self::Wide], _: &Octets, _: u8) -> usize {
+        0
+    }
+
     /// Copies the nearest source sample where the result of a walk is not finite.
     fn carry(_: &mut [Self], _: &Patch<'_, Self>, _: SampleLine) {}
 
@@ -394,6 +399,10 @@ impl<T: CodeSample> Warp for T {
 
     fn windows(level: Level, out: &mut [T], row: &[u16], quads: &Quads, bits: u8) -> usize {
         arch::windows(level, out, row, quads, bits)
+    }
+
+    fn long_windows(level: Level, out: &mut [T], row: &[u16], octets: &Octets, bits: u8) -> usize {
+        arch::long_windows(level, out, row, octets, bits)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::{Patch, Phases, SampleLine};
 use crate::pixel::convert::CodeSample;
-use crate::pixel::resample::level::Quads;
+use crate::pixel::resample::level::{Octets, Quads};
 use crate::pixel::resample::rows::{Pass, shift};
 use crate::simd::Level;
 
@@ -60,5 +60,23 @@ pub(super) fn windows<T: CodeSample>(
         return unsafe { level_x86::windows(out, row, quads, by, top as u16) };
     }
     let _ = (level, out, row, quads, bits);
+    0
+}
+
+/// Windows of multiples of eight, weighed and rounded to samples.
+pub(super) fn long_windows<T: CodeSample>(
+    level: Level,
+    out: &mut [T],
+    row: &[u16],
+    octets: &Octets,
+    bits: u8,
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if level.isa() >= Isa::Avx2 {
+        let (by, top) = shift::<T>(bits, Pass::Narrow);
+        // SAFETY: as above.
+        return unsafe { level_x86::long_windows(out, row, octets, by, top as u16) };
+    }
+    let _ = (level, out, row, octets, bits);
     0
 }
