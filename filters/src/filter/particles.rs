@@ -20,6 +20,7 @@ mod layer;
 mod layer_renderer;
 mod presets;
 mod spawn_offset;
+mod stages;
 mod sub_emitter;
 #[cfg(test)]
 mod tests;
