@@ -175,7 +175,7 @@ impl Job {
     pub fn run(self, on_event: &dyn Fn(Event)) -> Result<Summary, RunError> {
         let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, on_event);
         let summary = Summary { skipped: self.skipped, ..summary };
-        if let Some(failure) = self.states.as_ref().and_then(|states| states.take_failure()) {
+        if let Some(failure) = self.states.as_ref().and_then(|states| states.failure()) {
             on_event(Event::Note(NoteCode::Cache.note(format!(
                 "some states could not be stored in the cache, so seeking may be slow: {failure}"
             ))));
