@@ -1,7 +1,7 @@
 //! `batch`: many renders.
 
 use super::args::{CommonArgs, EncodingArgs, FilterArgs, Render, ShardArgs, SpanArgs};
-use super::exit::{Exit, Failure, chain};
+use super::exit::{Exit, Failure, with_causes};
 use super::report::{BatchReporter, JobEnd};
 use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
@@ -358,7 +358,7 @@ impl Context<'_> {
                     stopped(kept, partial.as_deref(), summary)
                 }
                 RunFailure::Closed => fail("the reader of the output has closed it".into(), None, nothing),
-                failure => fail(chain(&failure), partial.as_deref(), summary),
+                failure => fail(with_causes(&failure), partial.as_deref(), summary),
             },
         }
     }

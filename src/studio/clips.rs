@@ -274,7 +274,7 @@ impl Clips {
         if !closed.is_empty() {
             lock(&self.finished).retain(|((id, ..), _)| !closed.contains(id));
             #[cfg(feature = "ffmpeg")]
-            grainfield_io::libav::give_back();
+            grainfield_io::libav::process::release_free_memory();
         }
     }
 

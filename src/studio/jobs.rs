@@ -421,7 +421,7 @@ mod tests {
         let id = jobs.add(&JobRequest { overwrite: true, ..request("b.y4m") }).unwrap();
         // complete segments of the same settings are used
         let list = jobs.parsed(&jobs.text().unwrap()).unwrap();
-        assert!(!jobs.queue(&list).states(&list.jobs).unwrap()[0].anew);
+        assert!(!jobs.queue(&list).states(&list.jobs).unwrap()[0].start_over);
         assert_eq!(jobs.change(Verb::Remove, &id).unwrap().as_deref(), Some("b.y4m.segments"));
     }
 

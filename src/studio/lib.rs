@@ -107,7 +107,7 @@ async fn serve(options: Options, settings: Resolve, stop: &Arc<AtomicBool>) -> R
     let studio = Arc::new(state::Studio::new(&options, settings, token, hosts, Arc::clone(stop))?);
     reach::limit(studio.roots.folders());
     #[cfg(feature = "ffmpeg")]
-    grainfield_io::libav::keep_little();
+    grainfield_io::libav::process::limit_free_memory();
     announce(&options, &address)?;
     tokio::select! {
         served = axum::serve(listener, router(&studio)) => served.map_err(|e| e.to_string())?,

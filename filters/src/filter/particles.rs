@@ -26,7 +26,7 @@ mod sub_emitter;
 mod tests;
 mod trail;
 
-pub use effect::{Effect, EffectError, MAX_LAYERS, MAX_PARTICLES, WIND};
+pub use effect::{Effect, EffectError, MAX_LAYERS, MAX_PARTICLES};
 pub use layer::{Appearance, ColourBy, Emission, Layer, LifeCurve, Page, Side, SpawnArea, Sprite, Tint};
 pub use presets::Preset;
 

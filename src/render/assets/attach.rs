@@ -207,7 +207,8 @@ fn chosen<'a>(
     }
 }
 
-fn no_track<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> AttachProblem {
+/// The error that a file has no track of this name, with the nearest of its names.
+pub fn no_track<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> AttachProblem {
     let hint = grainfield_filters::recipe::nearest(name, names).map_or(String::new(), |n| format!("; {n}"));
     AttachProblem::NoTrack(name.into(), hint)
 }

@@ -18,7 +18,7 @@ mod text_file;
 mod tracks;
 
 pub use attach::one;
-pub use attach::{AttachError, AttachProblem, attach};
+pub use attach::{AttachError, AttachProblem, attach, no_track};
 pub use built_in::{BUILT_IN, built_in, short_name};
 pub use effect::{load_effect, load_effect_with};
 pub use grain_table::load_grain_table;

@@ -5,11 +5,8 @@ use crate::pipeline::guarded;
 use crate::session::job::Request;
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::host::lock;
-use grainfield_io::source::{Decode, FrameStamp, Slot, Source};
+use grainfield_io::source::{Decode, FORWARD_LIMIT, FrameStamp, Slot, Source};
 use std::sync::{Arc, Mutex};
-
-/// Frames that are at most so many ahead are reached by decoding those between.
-const NEAR: i64 = 48;
 
 /// A decoded frame with the user's number.
 #[derive(Debug)]
@@ -89,7 +86,7 @@ impl Frames {
             return true;
         }
         let at = lock(&self.reader).at.unwrap_or(i64::MAX);
-        (at..=at.saturating_add(NEAR)).contains(&(number - self.offset))
+        (at..=at.saturating_add(FORWARD_LIMIT)).contains(&(number - self.offset))
     }
 
     /// [`Source::key_frame`] by the user's numbers.
