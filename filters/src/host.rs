@@ -3,6 +3,7 @@
 //! The filters crate does not use files, threads or clocks itself; its host (the program, a plugin, a test)
 //! provides them. [`CurrentThread`] and [`NoCache`] are minimal implementations.
 
+use core::any::Any;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -153,4 +154,10 @@ impl StateCache for NoCache {
         None
     }
     fn put(&self, _: u128, _: &[u8]) {}
+}
+
+/// The message of a panic that was caught.
+pub fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }

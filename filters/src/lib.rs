@@ -38,6 +38,7 @@ pub mod filter;
 pub mod frame;
 pub mod host;
 pub mod lut;
+mod math;
 pub mod noise;
 pub mod particle;
 pub mod pixel;

@@ -5,7 +5,7 @@
 //! of its planes. So the tiles have the strength 1, and the correlation of planes and the proportions of U and V, or of
 //! the channels of RGB, are the plate's.
 
-use crate::frame::{Depth, Family, Format, Frame};
+use crate::frame::{Depth, Family, Format, Frame, md5};
 
 /// The side of a tile in luma samples, of pictures that are large enough.
 pub const TILE: usize = 160;
@@ -164,12 +164,13 @@ impl PlateBuilder {
 }
 
 impl Plate {
-    /// Passes everything that affects pictures to a hash.
-    pub fn digest(&self, mut put: impl FnMut(&[u8])) {
-        let head = [self.family as u8, self.subsampling.0, self.subsampling.1, self.planes.len() as u8];
-        put(&head);
-        put(&(self.side as u32).to_le_bytes());
-        self.planes.iter().flatten().for_each(|v| put(&v.to_le_bytes()));
+    /// The [`md5`] of everything that affects pictures.
+    pub fn digest(&self) -> u128 {
+        let (x, y) = self.subsampling;
+        let mut all = vec![self.family as u8, x, y, self.planes.len() as u8];
+        all.extend((self.side as u32).to_le_bytes());
+        all.extend(self.planes.iter().flatten().flat_map(|v| v.to_le_bytes()));
+        md5(all)
     }
 
     /// The side of a tile in luma samples.

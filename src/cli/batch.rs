@@ -1,7 +1,7 @@
 //! `batch`: many renders.
 
 use super::args::{CommonArgs, EncodingArgs, FilterArgs, Render, ShardArgs, SpanArgs};
-use super::exit::{Exit, Failure, chain};
+use super::exit::{Exit, Failure, with_causes};
 use super::report::{BatchReporter, JobEnd};
 use super::resolve::{self, Environment, Resolved};
 use super::signals::Signals;
@@ -19,7 +19,7 @@ use grainfield_render::batch::jobs::{self, BatchJob, JobList, JobOption};
 use grainfield_render::batch::list;
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::Queue;
-use grainfield_render::batch::{self, End, Event, Tally};
+use grainfield_render::batch::{self, Counts, Event, JobOutcome};
 use grainfield_render::session::job::{DEFAULT_MEMORY, Failure as RunFailure, RunError};
 use grainfield_render::session::{self, Summary};
 use std::collections::BTreeSet;
@@ -210,13 +210,13 @@ pub(super) fn run(typed: Batch, matches: &ArgMatches, environment: &Environment)
         perform: &perform,
         on_event: &on_event,
     };
-    let tally = batch.run().map_err(|error| plan.status_failure(&error))?;
-    let exit = match &tally {
-        Tally { left: 1.., .. } => signals.exit(),
-        Tally { failed: 1.., .. } => Exit::Failed,
+    let counts = batch.run().map_err(|error| plan.status_failure(&error))?;
+    let exit = match &counts {
+        Counts { left: 1.., .. } => signals.exit(),
+        Counts { failed: 1.., .. } => Exit::Failed,
         _ => Exit::Done,
     };
-    report.end(&tally, exit);
+    report.end(&counts, exit);
     Ok(signals.leave(exit))
 }
 
@@ -316,9 +316,9 @@ impl Context<'_> {
         report: &BatchReporter,
         job: &BatchJob,
         start: batch::Start<'_>,
-    ) -> End {
+    ) -> JobOutcome {
         if !self.plan.has(job) {
-            return End::Removed;
+            return JobOutcome::Removed;
         }
         let reporter = report.job(&job.name);
         let nothing = Summary::default();
@@ -327,17 +327,17 @@ impl Context<'_> {
         };
         let fail = |text: String, partial: Option<&Path>, summary: Summary| {
             end(Exit::Failed, Some(&text), partial, &summary);
-            End::Failed(text, summary)
+            JobOutcome::Failed(text, summary)
         };
         let stopped = |text: String, partial: Option<&Path>, summary: Summary| {
             end(signals.exit(), Some(&text), partial, &summary);
-            End::Cancelled(text, summary)
+            JobOutcome::Cancelled(text, summary)
         };
         let executed = self.request(job, true).and_then(|Resolved { mut request, notes, .. }| {
             if let Ok(access) = request.file_access() {
                 self.plan.queue.scope.add_reads(start.fingerprint, job, access.reads());
             }
-            if start.anew {
+            if start.start_over {
                 request.resume = Resume::No;
             }
             execute(&reporter, signals, request, &notes, |request| Ok(session::Render::new(request)))
@@ -350,7 +350,7 @@ impl Context<'_> {
         match result {
             Ok(summary) => {
                 end(Exit::Done, None, None, &summary);
-                End::Done(summary)
+                JobOutcome::Done(summary)
             }
             Err(RunError { failure, partial, summary }) => match *failure {
                 RunFailure::Cancelled => {
@@ -358,7 +358,7 @@ impl Context<'_> {
                     stopped(kept, partial.as_deref(), summary)
                 }
                 RunFailure::Closed => fail("the reader of the output has closed it".into(), None, nothing),
-                failure => fail(chain(&failure), partial.as_deref(), summary),
+                failure => fail(with_causes(&failure), partial.as_deref(), summary),
             },
         }
     }
@@ -430,8 +430,8 @@ fn kept(resumable: bool, partial: Option<&Path>, summary: &Summary, rendered: u6
     };
     if !resumable {
         let kept = place(&format!("{} are kept as", report::frames(summary.frames)));
-        let anew = if kept.is_empty() { "" } else { "; the next run starts over" };
-        return format!("interrupted:{kept}{anew}").trim_end_matches(':').to_owned();
+        let start_over = if kept.is_empty() { "" } else { "; the next run starts over" };
+        return format!("interrupted:{kept}{start_over}").trim_end_matches(':').to_owned();
     }
     let kept = report::frames(summary.frames + summary.skipped);
     let lost = match rendered.saturating_sub(summary.frames) {

@@ -1,6 +1,6 @@
 //! `curve`: fitting, describing and drawing curves.
 
-use super::exit::{Exit, Failure, chain};
+use super::exit::{Exit, Failure, with_causes};
 use super::values::{Keywords, check_png};
 use super::{eprintln_quietly, print};
 use clap::{Args, Subcommand};
@@ -180,9 +180,7 @@ fn samples(input: &OsStr, wanted: &[String]) -> Result<Table, Failure> {
         assets::read_samples(&read(input)?).map_err(|e| Failure::failed(format!("{name}: {e}")))?;
     for track in wanted {
         if !table.iter().any(|t| t.0 == *track) {
-            let near = grainfield_filters::recipe::nearest(track, table.iter().map(|t| t.0.as_str()));
-            let hint = near.map_or(String::new(), |n| format!("; {n}"));
-            return Err(Failure::usage(format!("{name}: it has no track '{track}'{hint}")));
+            return Err(no_track(&name, track, table.iter().map(|t| t.0.as_str())));
         }
     }
     table.retain(|t| wanted.is_empty() || wanted.contains(&t.0));
@@ -297,8 +295,12 @@ fn curves(input: &OsStr, rate: Option<Ratio>) -> Result<Vec<(String, Curve)>, Fa
     }
 }
 
+fn no_track<'a>(name: &str, track: &str, names: impl Iterator<Item = &'a str>) -> Failure {
+    Failure::usage(format!("{name}: {}", assets::no_track(track, names)))
+}
+
 fn named(name: &str, e: impl Error + 'static) -> Failure {
-    let text = chain(&e);
+    let text = with_causes(&e);
     Failure::failed(if text.starts_with(name) { text } else { format!("{name}: {text}") })
 }
 
@@ -335,7 +337,7 @@ fn run_info(typed: &Info) -> Result<String, Failure> {
             .map(|(n, c)| if typed.track.is_some() { format!("{c}\n") } else { about(n, c) })
             .collect();
         return if text.is_empty() {
-            Err(Failure::usage(format!("{name}: it has no such track")))
+            Err(no_track(&name, typed.track.as_deref().unwrap_or_default(), all.iter().map(|t| t.0.as_str())))
         } else {
             Ok(text)
         };
@@ -348,12 +350,7 @@ fn run_info(typed: &Info) -> Result<String, Failure> {
     if let Some(track) = &typed.track {
         return match file.curve(track).map_err(|e| named(&name, e))? {
             Some(curve) => Ok(format!("{curve}\n")),
-            None => {
-                let near =
-                    grainfield_filters::recipe::nearest(track, file.names().iter().map(String::as_str));
-                let hint = near.map_or(String::new(), |n| format!("; {n}"));
-                Err(Failure::usage(format!("{name}: it has no track '{track}'{hint}")))
-            }
+            None => Err(no_track(&name, track, file.names().iter().map(String::as_str))),
         };
     }
     let (size, unpacked) = file.verify().map_err(|e| named(&name, e))?;

@@ -73,12 +73,12 @@ impl Failure {
 
     /// An error with its causes.
     pub(super) fn from_error(exit: Exit, error: &(dyn Error + 'static)) -> Failure {
-        Failure { exit, text: chain(error) }
+        Failure { exit, text: with_causes(error) }
     }
 }
 
 /// An error with its causes, one per line, without those that the text above contains, and advice.
-pub(super) fn chain(error: &(dyn Error + 'static)) -> String {
+pub(super) fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {

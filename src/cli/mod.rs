@@ -29,7 +29,7 @@ mod terminal;
 mod values;
 
 pub use exit::Exit;
-use exit::{Failure, chain};
+use exit::{Failure, with_causes};
 
 use args::ReportArgs;
 use clap::error::ErrorKind;
@@ -272,7 +272,7 @@ fn ended(report: &Reporter, signals: &Signals, result: RenderResult, advice: Opt
             RunFailure::Cancelled => {
                 (signals.exit(), Some(kept("interrupted".to_owned(), &summary)), partial, summary)
             }
-            failure => (Exit::Failed, Some(kept(chain(&failure), &summary)), partial, summary),
+            failure => (Exit::Failed, Some(kept(with_causes(&failure), &summary)), partial, summary),
         },
     };
     let (error, partial) = (error.as_deref(), partial.as_deref());

@@ -34,5 +34,5 @@ fn causes_are_printed_once() {
     let disk = told("disk full", None);
     let inner = told("writing frame 3 failed", Some(Box::new(disk)));
     let outer = told("out.y4m: writing frame 3 failed", Some(Box::new(inner)));
-    assert_eq!(chain(&outer), "out.y4m: writing frame 3 failed\n  because: disk full");
+    assert_eq!(with_causes(&outer), "out.y4m: writing frame 3 failed\n  because: disk full");
 }

@@ -247,7 +247,7 @@ impl BlockSampler {
                 Some(n) => Some(of(n, spot, (-vector.0, -vector.1))?),
                 None => None,
             };
-            let renewed = other.map(|other| 2.0 * block.common(&other));
+            let renewed = other.map(|other| 2.0 * block.correlation(&other));
             let new = Candidate::new((a, Some(b)), *at, &block);
             Some(Candidate { vector, third, renewed, chroma_only, ..new })
         };
@@ -272,7 +272,7 @@ impl BlockSampler {
                 Block::of_one(&self.fields[n][0], spot, (0, 0)).filter(|b| b.direction(spot) < DIRECTED)?;
             let same = |(b, vectors): (usize, &Vec<(i64, i64)>)| {
                 let vector = self.vector(n, b, *at, vectors)?;
-                Some(block.common(&Block::of_one(&self.fields[b][0], spot, vector)?))
+                Some(block.correlation(&Block::of_one(&self.fields[b][0], spot, vector)?))
             };
             let renewed = next.zip(vectors.as_ref()).map(|next| same(next).map_or(0.0, |same| 1.0 - same));
             Some(Candidate { renewed, ..Candidate::new((n, None), *at, &block) })
@@ -494,7 +494,7 @@ pub fn check(plates: &[&Frame], clean: &[&Frame], area: Option<Area>) -> Option<
         let own = sampler.block(0, c)?;
         frames += own.variance();
         cleaned += residual.variance();
-        both += own.with(&residual);
+        both += own.covariance(&residual);
         coarse[0] += own.coarse(spot) / (1.0 - rho);
         coarse[1] += residual.coarse(spot);
     }

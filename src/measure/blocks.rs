@@ -69,7 +69,7 @@ fn dot(a: &[f32], b: &[f32]) -> f64 {
 }
 
 /// Subtracts the components along `shapes`.
-fn without(values: &mut [f32], shapes: Vec<Vec<f32>>) {
+fn remove_components(values: &mut [f32], shapes: Vec<Vec<f32>>) {
     let mut before: Vec<(Vec<f32>, f64)> = Vec::new();
     for mut shape in shapes {
         let own = dot(&shape, &shape);
@@ -105,7 +105,7 @@ impl Block {
         let mut grain: Vec<f32> = a.iter().zip(&b).map(|(a, b)| (a - b) * FRAC_1_SQRT_2).collect();
         let mean: Vec<f32> = a.iter().zip(&b).map(|(a, b)| 0.5 * (a + b)).collect();
         let [across, down] = spot.slopes(&mean);
-        without(&mut grain, vec![vec![1.0; mean.len()], across, down]);
+        remove_components(&mut grain, vec![vec![1.0; mean.len()], across, down]);
         Some(Block { grain, bright: spot.smooth(&mean) })
     }
 
@@ -113,7 +113,7 @@ impl Block {
     pub(super) fn residual(plate: &Field, clean: &Field, spot: Spot) -> Option<Block> {
         let bright = spot.cut(clean, (0, 0))?;
         let mut grain: Vec<f32> = spot.cut(plate, (0, 0))?.iter().zip(&bright).map(|(a, b)| a - b).collect();
-        without(&mut grain, vec![vec![1.0; bright.len()]]);
+        remove_components(&mut grain, vec![vec![1.0; bright.len()]]);
         Some(Block { grain, bright })
     }
 
@@ -125,7 +125,7 @@ impl Block {
         let (a, b, c) = (a?, b?, c?);
         let mut other: Vec<f32> = a.iter().zip(&b).zip(&c).map(|((a, b), c)| a + b - 2.0 * c).collect();
         let [across, down] = spot.slopes(&b);
-        without(&mut other, vec![vec![1.0; a.len()], across, down]);
+        remove_components(&mut other, vec![vec![1.0; a.len()], across, down]);
         // (a - b)^2 (a + b - 2 c) has twice the third cumulant of a, b and c as its mean.
         Some(one.iter().zip(&other).map(|(d, e)| d * d * e).collect())
     }
@@ -150,7 +150,7 @@ impl Block {
             shape(&|_, y| y * y),
         ];
         let mut grain = a.clone();
-        without(&mut grain, shapes);
+        remove_components(&mut grain, shapes);
         let bright = a.iter().zip(&grain).map(|(a, g)| a - g).collect();
         Some(Block { grain, bright })
     }
@@ -168,14 +168,14 @@ impl Block {
         Moments::of(self.grain.iter().map(|&v| f64::from(v))).kurtosis()
     }
 
-    /// The part of the variance that is common with another block.
-    pub(super) fn common(&self, other: &Block) -> f64 {
+    /// The correlation with another block: the part of the variance that both have in common.
+    pub(super) fn correlation(&self, other: &Block) -> f64 {
         let own = dot(&self.grain, &self.grain) + dot(&other.grain, &other.grain);
         if own > 0.0 { 2.0 * dot(&self.grain, &other.grain) / own } else { 0.0 }
     }
 
     /// The covariance with another block.
-    pub(super) fn with(&self, other: &Block) -> f64 {
+    pub(super) fn covariance(&self, other: &Block) -> f64 {
         dot(&self.grain, &other.grain) / self.grain.len() as f64
     }
 

@@ -4,12 +4,9 @@ use crate::pipeline::{FrameError, guarded};
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::host::{PrepareError, lock};
 use grainfield_filters::ratio::Ratio;
-use grainfield_io::source::{Decode, FrameStamp, Slot, Source, SourceError};
+use grainfield_io::source::{Decode, FORWARD_LIMIT, FrameStamp, Slot, Source, SourceError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-
-/// Frames that are at most so many ahead are reached by decoding those between.
-const NEAR: i64 = 48;
 
 /// A decoded frame with the user's number.
 #[derive(Debug)]
@@ -91,7 +88,7 @@ impl Frames {
             return true;
         }
         let at = lock(&self.reader).at.unwrap_or(i64::MAX);
-        (at..=at.saturating_add(NEAR)).contains(&(number - self.offset))
+        (at..=at.saturating_add(FORWARD_LIMIT)).contains(&(number - self.offset))
     }
 
     /// [`Source::key_frame`] by the user's numbers.

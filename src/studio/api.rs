@@ -1,12 +1,12 @@
 //! Requests of the page, and their answers. 64-bit numbers are text, frames are raw pixels.
 
 use super::clips::announced;
+use super::error_response::{ErrorResponse, Json, Path, Query};
 use super::fault::Fault;
-use super::jobs;
+use super::jobs::{self, Verb};
 use super::keep::{self, Base};
 use super::list;
 use super::picture;
-use super::problem::{Json, Path, Problem, Query};
 use super::recipe::{self, RecipeFault, RecipeText};
 use super::recovery;
 use super::state::{Answer, Shared, Studio, answer};
@@ -35,13 +35,13 @@ pub(super) async fn catalog() -> Response {
     Json(FILTERS.iter().map(session::describe).collect::<Vec<_>>()).into_response()
 }
 
-pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), Problem> {
+pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), ErrorResponse> {
     let mut out = OutputFile::create(path.as_os_str(), overwrite).map_err(Fault::new)?;
     out.put(text.as_bytes()).map_err(Fault::new)?;
     Ok(out.finish().map_err(Fault::new)?)
 }
 
-fn described(studio: &Studio, id: u32) -> Result<Value, Problem> {
+fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
     let clip = studio.clip(id)?;
     let input = studio.clips.input(id).unwrap_or_default();
     let (info, format) = (clip.info(), clip.info().format);
@@ -257,7 +257,7 @@ pub(super) async fn write_file(State(studio): Shared, Json(request): Json<SaveRe
                 Some(_) => "was changed by another program",
             };
             if !why.is_empty() {
-                return Err(Problem::new(StatusCode::CONFLICT, format!("{} {why}", request.path)));
+                return Err(ErrorResponse::new(StatusCode::CONFLICT, format!("{} {why}", request.path)));
             }
         }
         write(&path, &request.text, exists)?;
@@ -295,22 +295,16 @@ pub(super) struct VerbRequest {
 
 pub(super) async fn job_verb(
     State(studio): Shared,
-    Path(verb): Path<String>,
+    Path(verb): Path<Verb>,
     Json(request): Json<VerbRequest>,
 ) -> Answer {
     answer(&studio, move |studio, _| {
         let mut segments = None;
-        match verb.as_str() {
-            "start" if !request.id.is_empty() => studio.jobs.start_one(&request.id)?,
-            "start" | "retry" => studio.jobs.start(verb == "retry"),
-            "stop" => studio.jobs.stop(),
-            "up" | "down" | "cancel" | "remove" | "postpone" | "resume" => {
-                segments = studio.jobs.change(&verb, &request.id)?;
-            }
-            _ => {
-                let verbs = "expected start, retry, stop, up, down, cancel, remove, postpone or resume";
-                return Err(Problem::new(StatusCode::NOT_FOUND, verbs));
-            }
+        match verb {
+            Verb::Start if !request.id.is_empty() => studio.jobs.start_one(&request.id)?,
+            Verb::Start | Verb::Retry => studio.jobs.start(verb == Verb::Retry),
+            Verb::Stop => studio.jobs.stop(),
+            _ => segments = studio.jobs.change(verb, &request.id)?,
         }
         Ok(json!({ "segments": segments }))
     })

@@ -7,8 +7,8 @@
 //! requests in progress. Of several clips those that were used last stay open within half of it; others are closed, and
 //! opened again when they are needed.
 
+use super::error_response::ErrorResponse;
 use super::fault::Fault;
-use super::problem::Problem;
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::host::{StateCache, lock};
 use grainfield_io::source::{Info, Length};
@@ -44,7 +44,7 @@ pub(super) struct Finished {
 impl Finished {
     /// The MD5 of its samples, as `grainfield hash` prints it.
     pub(super) fn hash(&self) -> &str {
-        self.hash.get_or_init(|| self.frame.digest().iter().map(|b| format!("{b:02x}")).collect())
+        self.hash.get_or_init(|| format!("{:032x}", self.frame.digest()))
     }
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Clips {
     memory: usize,
     /// Bytes of the requests in progress.
     working: Mutex<usize>,
-    less: Condvar,
+    room_freed: Condvar,
     /// Held by the scan that runs.
     scanning: Mutex<()>,
     cache: Cache,
@@ -90,7 +90,7 @@ impl Clips {
             finished: Mutex::default(),
             memory: usize::try_from(memory).unwrap_or(usize::MAX),
             working: Mutex::new(0),
-            less: Condvar::new(),
+            room_freed: Condvar::new(),
             scanning: Mutex::default(),
             cache,
             events,
@@ -127,7 +127,7 @@ impl Clips {
             stop,
         });
         drop(all);
-        self.fit(id);
+        self.close_oldest(id);
         Ok(id)
     }
 
@@ -137,8 +137,8 @@ impl Clips {
     }
 
     /// A clip, opened again if it was closed.
-    pub(super) fn get(&self, id: u32) -> Result<Clip, Problem> {
-        let gone = || Problem::gone("the clip is no longer open");
+    pub(super) fn get(&self, id: u32) -> Result<Clip, ErrorResponse> {
+        let gone = || ErrorResponse::gone("the clip is no longer open");
         let (input, stop) = {
             let mut all = lock(&self.all);
             let entry = all.iter_mut().find(|e| e.id == id).ok_or_else(gone)?;
@@ -154,23 +154,28 @@ impl Clips {
         // The rate may be another one before the scan.
         if (Format { rate: entry.format.rate, ..clip.info().format }) != entry.format {
             all.retain(|e| e.id != id);
-            return Err(Problem::gone("the file has changed since it was opened"));
+            return Err(ErrorResponse::gone("the file has changed since it was opened"));
         }
         let clip = entry.clip.get_or_insert(clip).clone();
         drop(all);
-        self.fit(id);
+        self.close_oldest(id);
         Ok(clip)
     }
 
     /// The same, when it can deliver this frame soon: other frames wait for the scan.
-    pub(super) fn ready(self: &Arc<Clips>, id: u32, number: i64, cancel: &Cancel) -> Result<Clip, Problem> {
+    pub(super) fn ready(
+        self: &Arc<Clips>,
+        id: u32,
+        number: i64,
+        cancel: &Cancel,
+    ) -> Result<Clip, ErrorResponse> {
         loop {
             let clip = self.get(id)?;
             if clip.info().last.is_some() || clip.is_near(number) || !self.scan(id, Duration::ZERO) {
                 return Ok(clip);
             }
             if cancel.is_cancelled() {
-                return Err(Problem::gone("no longer needed"));
+                return Err(ErrorResponse::gone("no longer needed"));
             }
             std::thread::sleep(TICK);
         }
@@ -211,8 +216,8 @@ impl Clips {
         self: &Arc<Clips>,
         which: Which,
         cancel: &Cancel,
-        make: impl FnOnce(&Clip) -> Result<Frame, Problem>,
-    ) -> Result<Arc<Finished>, Problem> {
+        make: impl FnOnce(&Clip) -> Result<Frame, ErrorResponse>,
+    ) -> Result<Arc<Finished>, ErrorResponse> {
         let clip = self.ready(which.0, which.2, cancel)?;
         if let Some((_, found)) = lock(&self.finished).iter().find(|(w, _)| *w == which) {
             return Ok(Arc::clone(found));
@@ -225,27 +230,27 @@ impl Clips {
         }
         all.push((which, Arc::clone(&finished)));
         drop(all);
-        self.fit(which.0);
+        self.close_oldest(which.0);
         self.scan(which.0, LATER);
         Ok(finished)
     }
 
     /// Waits until a request for a frame of a clip has room: its samples, and the pixels that are made of them.
-    pub(super) fn room(&self, id: u32, cancel: &Cancel) -> Result<Room<'_>, Problem> {
+    pub(super) fn room(&self, id: u32, cancel: &Cancel) -> Result<Reserved<'_>, ErrorResponse> {
         let bytes = cost(&self.get(id)?.info().format);
         let mut working = lock(&self.working);
         while *working > 0 && *working + bytes > self.memory / 4 {
             if cancel.is_cancelled() {
-                return Err(Problem::gone("no longer needed"));
+                return Err(ErrorResponse::gone("no longer needed"));
             }
-            working = self.less.wait_timeout(working, TICK).unwrap_or_else(PoisonError::into_inner).0;
+            working = self.room_freed.wait_timeout(working, TICK).unwrap_or_else(PoisonError::into_inner).0;
         }
         *working += bytes;
-        Ok(Room(self, bytes))
+        Ok(Reserved(self, bytes))
     }
 
     /// Closes the clips that were used longest ago until the others are within half of the bound.
-    fn fit(&self, keep: u32) {
+    fn close_oldest(&self, keep: u32) {
         let mut all = lock(&self.all);
         loop {
             let bytes =
@@ -269,7 +274,7 @@ impl Clips {
         if !closed.is_empty() {
             lock(&self.finished).retain(|((id, ..), _)| !closed.contains(id));
             #[cfg(feature = "ffmpeg")]
-            grainfield_io::libav::give_back();
+            grainfield_io::libav::process::release_free_memory();
         }
     }
 
@@ -295,12 +300,12 @@ impl Drop for Entry {
 }
 
 /// The room of a request in progress.
-pub(super) struct Room<'a>(&'a Clips, usize);
+pub(super) struct Reserved<'a>(&'a Clips, usize);
 
-impl Drop for Room<'_> {
+impl Drop for Reserved<'_> {
     fn drop(&mut self) {
         *lock(&self.0.working) -= self.1;
-        self.0.less.notify_all();
+        self.0.room_freed.notify_all();
     }
 }
 

@@ -1,9 +1,9 @@
 //! Effect files of particles for the editor: their keys, their values, and changes of single keys that keep the rest
 //! of the file as it is.
 
+use super::error_response::{ErrorResponse, Json};
 use super::fault::Fault;
 use super::keep::put;
-use super::problem::{Json, Problem};
 use super::recipe::RecipeFault;
 use super::state::{Answer, Shared, answer};
 use axum::extract::State;
@@ -109,7 +109,7 @@ fn values(table: &Table) -> Value {
     Value::Object(all.collect())
 }
 
-fn changed(text: &str, change: &Change) -> Result<String, Problem> {
+fn changed(text: &str, change: &Change) -> Result<String, ErrorResponse> {
     let mut doc: DocumentMut = text.parse().map_err(Fault::new)?;
     let mut layers = doc.get("layer").and_then(Item::as_array_of_tables).cloned().unwrap_or_default();
     let gone = || Fault::new("there is no such layer any more");

@@ -1,8 +1,8 @@
 //! Frames for the page: pixels, codes, scopes, the next cut, and the cost of each filter.
 
 use super::clips::Which;
+use super::error_response::{ErrorResponse, Path, Query};
 use super::picture::{self, Field, Rgba, View};
-use super::problem::{Path, Problem, Query};
 use super::scopes::{self, Scope};
 use super::state::{Answer, Shared, answer, spawn_cancellable};
 use super::{plots, scene, times};
@@ -15,10 +15,11 @@ use serde_json::json;
 /// The clip, the recipe's key in hexadecimal digits, and the frame number.
 type Place = Path<(u32, String, i64)>;
 
-fn which(place: (u32, String, i64), is_input: bool) -> Result<Which, Problem> {
+fn which(place: (u32, String, i64), is_input: bool) -> Result<Which, ErrorResponse> {
     let (clip, key, number) = place;
-    let key = u128::from_str_radix(&key, 16)
-        .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "a recipe's key has 32 hexadecimal digits"))?;
+    let key = u128::from_str_radix(&key, 16).map_err(|_| {
+        ErrorResponse::new(StatusCode::BAD_REQUEST, "a recipe's key has 32 hexadecimal digits")
+    })?;
     Ok((clip, if is_input { 0 } else { key }, number))
 }
 
@@ -45,12 +46,13 @@ pub(super) struct FrameQuery {
     clipping: bool,
 }
 
-fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, Problem> {
+fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, ErrorResponse> {
     let Some(text) = text else { return Ok(None) };
     let all: Result<Vec<usize>, _> = text.split(',').map(str::parse).collect();
     let all = all.ok().and_then(|all| <[usize; N]>::try_from(all).ok());
-    all.map(Some)
-        .ok_or_else(|| Problem::new(StatusCode::BAD_REQUEST, format!("'{text}': expected {N} whole numbers")))
+    all.map(Some).ok_or_else(|| {
+        ErrorResponse::new(StatusCode::BAD_REQUEST, format!("'{text}': expected {N} whole numbers"))
+    })
 }
 
 /// A frame as pixels of four bytes; a header has the frame's hash, as `grainfield hash` prints it.
@@ -72,7 +74,7 @@ pub(super) async fn frame(
     let (shown, hash) = spawn_cancellable(&studio, move |studio, cancel| {
         let _room = studio.clips.room(which.0, cancel)?;
         let finished = studio.frame(which, cancel)?;
-        let shown = || -> Result<Rgba, Problem> {
+        let shown = || -> Result<Rgba, ErrorResponse> {
             Ok(match query.side {
                 Side::In | Side::Out => picture::show(&finished.frame, &view)?,
                 Side::Diff => {
@@ -116,7 +118,7 @@ pub(super) async fn pixels(
 ) -> Answer {
     let which = which(place, query.side == Side::In)?;
     let Some([left, top, width, height]) = numbers::<4>(Some(&query.region))? else {
-        return Err(Problem::new(StatusCode::BAD_REQUEST, "expected a region"));
+        return Err(ErrorResponse::new(StatusCode::BAD_REQUEST, "expected a region"));
     };
     answer(&studio, move |studio, cancel| {
         let finished = studio.frame(which, cancel)?;

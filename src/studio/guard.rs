@@ -1,7 +1,7 @@
 //! Access control: any page in the browser can send requests to this machine, so each request must prove that it
 //! comes from ours.
 
-use super::problem::Problem;
+use super::error_response::ErrorResponse;
 use super::state::{Shared, Studio};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -33,12 +33,11 @@ pub(super) fn hosts(port: u16, more: &[String]) -> Vec<String> {
 /// Rejects requests under other host names or from other pages, and too many at a time.
 pub(super) async fn guard(State(studio): Shared, request: Request, next: Next) -> Response {
     let mut response = match refused(&studio, &request) {
-        Some(why) => Problem::new(StatusCode::FORBIDDEN, why).into_response(),
+        Some(why) => ErrorResponse::new(StatusCode::FORBIDDEN, why).into_response(),
         None => match studio.requests.try_acquire() {
             Ok(_permit) => next.run(request).await,
-            Err(_) => {
-                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too many requests at a time").into_response()
-            }
+            Err(_) => ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, "too many requests at a time")
+                .into_response(),
         },
     };
     for (name, value) in HEADERS {
@@ -89,7 +88,7 @@ pub(super) async fn require_token(State(studio): Shared, request: Request, next:
     if given.is_some_and(|given| same(given, &studio.token)) {
         return next.run(request).await;
     }
-    Problem::new(
+    ErrorResponse::new(
         StatusCode::UNAUTHORIZED,
         "the key of the page is missing or from an earlier run: open the address that the studio printed",
     )

@@ -2,10 +2,12 @@
 //! its status and its locks. Other programs running `grainfield batch` with the same list share the work. Each job is
 //! rendered by a program of its own, so that it can be cancelled alone.
 
+mod programs;
+
 use super::fault::Fault;
 use super::list::{LIST, document, jobs, remove, swap};
-use super::recipe::quoted;
 use grainfield_filters::host::lock;
+use grainfield_filters::settings::toml_string;
 use grainfield_io::disk;
 use grainfield_io::format::Formats;
 use grainfield_io::sink::Output;
@@ -15,11 +17,11 @@ use grainfield_render::batch::jobs::{BatchJob, JobList, JobsError};
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::{Claim, Queue, State};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, ErrorKind};
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::Child;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use tokio::sync::broadcast;
 use toml_edit::value;
@@ -32,6 +34,22 @@ const OPTIONS: [&str; 7] = ["audio", "bitrate", "codec", "codec-opt", "crf", "pi
 const ENCODER: [&str; 4] = ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=grain"];
 /// The largest list that is read, in bytes.
 const MAX_TEXT: u64 = 4 << 20;
+
+/// What a page asks for a job; without a job, `Start`, `Retry` and `Stop` are about all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Verb {
+    Start,
+    /// As `Start`, with the jobs that have failed.
+    Retry,
+    Stop,
+    Up,
+    Down,
+    Cancel,
+    Postpone,
+    Resume,
+    Remove,
+}
 
 /// A request for a render.
 #[derive(Debug, Deserialize)]
@@ -69,7 +87,8 @@ struct Program {
     child: Child,
     /// The [id](Queue::id) of the job.
     id: String,
-    /// Cleared when it is about to end.
+    /// Whether it renders the job: cleared when it was told to end, which takes some time, so that the job can be started
+    /// again by another program meanwhile.
     live: bool,
 }
 
@@ -80,7 +99,7 @@ pub(super) struct Jobs {
     changing: Mutex<()>,
     children: Mutex<Vec<Program>>,
     /// While the waiting jobs are rendered one after another: cleared to end that.
-    going: Mutex<Option<Arc<AtomicBool>>>,
+    run: Mutex<Option<Arc<AtomicBool>>>,
     events: broadcast::Sender<String>,
     settings: Resolve,
 }
@@ -91,7 +110,7 @@ impl Jobs {
             folder: folder.into(),
             changing: Mutex::default(),
             children: Mutex::default(),
-            going: Mutex::default(),
+            run: Mutex::default(),
             events,
             settings,
         })
@@ -122,12 +141,12 @@ impl Jobs {
             out.finish()
         });
         written.map_err(Fault::new)?;
-        self.tell();
+        self.notify();
         Ok(())
     }
 
     /// Notifies pages of a change.
-    fn tell(&self) {
+    fn notify(&self) {
         let _ = self.events.send(r#"{"type":"jobs"}"#.into());
     }
 
@@ -177,7 +196,7 @@ impl Jobs {
             reason: standing.reason,
             by: standing.record.map(|r| r.by),
         });
-        Ok((rows.collect(), lock(&self.going).is_some() || !lock(&self.children).is_empty()))
+        Ok((rows.collect(), lock(&self.run).is_some() || !lock(&self.children).is_empty()))
     }
 
     /// Adds a job at the end, in place of one that has ended or was interrupted and had the same output; returns its id.
@@ -217,13 +236,13 @@ impl Jobs {
         text.truncate(text.trim_end().len());
         text += if text.is_empty() { "[[job]]\n" } else { "\n\n[[job]]\n" };
         let mut line = |key: &str, value: &str| text += &format!("{key} = {value}\n");
-        line("input", &quoted(&request.input));
-        line("output", &quoted(&request.output));
+        line("input", &toml_string(&request.input));
+        line("output", &toml_string(&request.output));
         if !request.filters.is_empty() {
-            line("filters", &quoted(&request.filters));
+            line("filters", &toml_string(&request.filters));
         }
         if let Some(frames) = &request.frames {
-            line("frames", &quoted(frames));
+            line("frames", &toml_string(frames));
         }
         for (key, value) in &request.options {
             if !OPTIONS.contains(&key.as_str()) {
@@ -235,7 +254,7 @@ impl Jobs {
             if key == "codec-opt" && !ENCODER.contains(&value.as_str()) {
                 return Err(Fault::new(format!("{value}: not an encoder's option that a page may set")));
             }
-            line(key, &quoted(value));
+            line(key, &toml_string(value));
         }
         if request.overwrite {
             line("overwrite", "true");
@@ -246,8 +265,8 @@ impl Jobs {
             Claim::Elsewhere => {
                 return Err(Fault::new(format!("{} is being rendered: cancel that first", request.output)));
             }
-            Claim::Ours(mut lease, standing) if request.overwrite || standing.record.is_some() => {
-                lease.anew = request.overwrite;
+            Claim::Ours(mut lease, job_status) if request.overwrite || job_status.record.is_some() => {
+                lease.start_over = request.overwrite;
                 lease.set(State::Waiting, 0, None, None).map_err(Fault::new)?;
             }
             Claim::Ours(..) => {}
@@ -263,7 +282,7 @@ impl Jobs {
 
     /// Cancels, postpones or removes a job, which ends it if it is running, or moves it by one place. Returns the
     /// folder of segments that a removed job leaves.
-    pub(super) fn change(&self, verb: &str, id: &str) -> Result<Option<String>, Fault> {
+    pub(super) fn change(&self, verb: Verb, id: &str) -> Result<Option<String>, Fault> {
         let _one = lock(&self.changing);
         let text = self.text()?;
         let (list, (rows, _)) = (self.parsed(&text)?, self.rows()?);
@@ -272,163 +291,25 @@ impl Jobs {
             return Err(Fault::new("this job no longer exists"));
         };
         // while it is locked, no process begins it; later ones see the changed list
-        let takes = matches!(verb, "postpone" | "remove");
+        let takes = matches!(verb, Verb::Postpone | Verb::Remove);
         let claim = takes.then(|| self.queue(&list).claim(&list.jobs[at]));
         let elsewhere = matches!(claim, Some(Ok(Claim::Elsewhere))) || !takes && rows[at].state == "running";
-        if (takes || verb == "cancel") && !self.end(Some(id)) && elsewhere {
+        if (takes || verb == Verb::Cancel) && !self.end(Some(id)) && elsewhere {
             let by = rows[at].by.as_deref().unwrap_or("unknown");
             return Err(Fault::new(format!("another process is rendering it ({by}): stop it there")));
         }
         match verb {
-            "cancel" => return Ok(None),
-            "postpone" => drop(jobs(&mut document)?[at].insert("postponed", value(true))),
-            "resume" => drop(jobs(&mut document)?[at].remove("postponed")),
-            "remove" => remove(&mut document, at)?,
-            "up" if at > 0 => swap(&mut document, at - 1)?,
-            "down" if at + 1 < rows.len() => swap(&mut document, at)?,
-            _ => {}
+            Verb::Start | Verb::Retry | Verb::Stop | Verb::Cancel => return Ok(None),
+            Verb::Postpone => drop(jobs(&mut document)?[at].insert("postponed", value(true))),
+            Verb::Resume => drop(jobs(&mut document)?[at].remove("postponed")),
+            Verb::Remove => remove(&mut document, at)?,
+            Verb::Up if at > 0 => swap(&mut document, at - 1)?,
+            Verb::Down if at + 1 < rows.len() => swap(&mut document, at)?,
+            Verb::Up | Verb::Down => {}
         }
         self.save(&document.to_string())?;
         let queue = self.queue(&list);
-        Ok((verb == "remove").then(|| self.segments(&queue, &list.jobs[at])).flatten())
-    }
-
-    /// Renders one job now, beside those that are running. The user has seen its state: a failure is tried again, and
-    /// an output that is out of date is replaced.
-    pub(super) fn start_one(self: &Arc<Jobs>, id: &str) -> Result<(), Fault> {
-        let _one = lock(&self.changing);
-        let Some(row) = self.rows()?.0.into_iter().find(|row| row.id == id) else {
-            return Err(Fault::new("this job no longer exists"));
-        };
-        if self.is_live(id) && matches!(row.state, "waiting" | "running") {
-            return Ok(()); // by `start`
-        }
-        if row.state == "running" {
-            let problem = format!("{} is still being stopped, or runs in another process", row.name);
-            return Err(Fault::new(problem));
-        }
-        let (pid, lines) = self.spawn(&row, if row.state == "stale" { &["-y"] } else { &["--retry"] })?;
-        let jobs = Arc::clone(self);
-        std::thread::spawn(move || jobs.follow(pid, lines));
-        Ok(())
-    }
-
-    fn is_live(&self, id: &str) -> bool {
-        lock(&self.children).iter().any(|program| program.live && program.id == id)
-    }
-
-    /// Renders the waiting jobs one after another, also those that are added meanwhile; with `retry` also failed ones.
-    pub(super) fn start(self: &Arc<Jobs>, retry: bool) {
-        let _one = lock(&self.changing);
-        let mut going = lock(&self.going);
-        if going.is_some() {
-            return;
-        }
-        let run = Arc::clone(going.insert(Arc::new(AtomicBool::new(true))));
-        let jobs = Arc::clone(self);
-        std::thread::spawn(move || {
-            let mut begun = BTreeSet::new();
-            while let Some((pid, lines)) = jobs.next(&run, retry, &mut begun) {
-                jobs.follow(pid, lines);
-            }
-            jobs.tell();
-        });
-    }
-
-    /// Starts the next job that waits and that this run has not started before.
-    fn next(
-        &self,
-        run: &AtomicBool,
-        retry: bool,
-        begun: &mut BTreeSet<String>,
-    ) -> Option<(u32, Option<ChildStderr>)> {
-        let _one = lock(&self.changing);
-        if !run.load(Ordering::SeqCst) {
-            return None;
-        }
-        let next = self.rows().and_then(|(rows, _)| {
-            let mut rows = rows.into_iter();
-            let next = rows.find(|row| {
-                (row.state == "waiting" || retry && row.state == "failed")
-                    && !self.is_live(&row.id)
-                    && begun.insert(row.id.clone())
-            });
-            let Some(row) = next else { return Ok(None) };
-            self.spawn(&row, if retry { &["--retry"] } else { &[] }).map(Some)
-        });
-        match next {
-            Ok(Some(started)) => return Some(started),
-            Ok(None) => {}
-            Err(fault) => self.event(&serde_json::json!({ "event": "warning", "text": fault.text })),
-        }
-        lock(&self.going).take();
-        None
-    }
-
-    /// Starts the program that renders a job; returns its process id and messages.
-    fn spawn(&self, row: &JobRow, options: &[&str]) -> Result<(u32, Option<ChildStderr>), Fault> {
-        let program = std::env::current_exe().map_err(Fault::new)?;
-        let mut command = Command::new(program);
-        command.arg("batch").arg(self.path()).args(["--progress", "json"]).args(options);
-        let mut child = command
-            .arg(format!("--job={}", row.name))
-            .current_dir(&self.folder)
-            .envs(grainfield_io::disk::reach::inherited())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(Fault::new)?;
-        let started = (child.id(), child.stderr.take());
-        lock(&self.children).push(Program { child, id: row.id.clone(), live: true });
-        self.tell();
-        Ok(started)
-    }
-
-    /// Tells pages what a job's program says, until it ends.
-    fn follow(&self, pid: u32, lines: Option<ChildStderr>) {
-        for line in lines.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok) {
-            let event: serde_json::Value = serde_json::from_str(&line)
-                .unwrap_or_else(|_| serde_json::json!({ "event": "warning", "text": line }));
-            self.event(&event);
-        }
-        let mut children = lock(&self.children);
-        let ended = children.iter().position(|program| program.child.id() == pid);
-        let ended = ended.map(|at| children.swap_remove(at));
-        drop(children);
-        // its process id is its own until now
-        if let Some(mut ended) = ended {
-            let _ = ended.child.wait();
-        }
-        self.tell();
-    }
-
-    fn event(&self, event: &serde_json::Value) {
-        let _ = self.events.send(serde_json::json!({ "type": "job", "told": event }).to_string());
-    }
-
-    /// Ends the programs of this studio, or that of one job: they complete what they have finished. Returns whether
-    /// there is any.
-    fn end(&self, id: Option<&str>) -> bool {
-        let mut children = lock(&self.children);
-        let mut any = false;
-        for program in children.iter_mut().filter(|program| id.is_none_or(|id| program.id == id)) {
-            (program.live, any) = (false, true);
-            if let Some(pid) = i32::try_from(program.child.id()).ok().and_then(rustix::process::Pid::from_raw)
-            {
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-            }
-        }
-        any
-    }
-
-    /// Ends all that this studio runs.
-    pub(super) fn stop(&self) {
-        let _one = lock(&self.changing);
-        if let Some(run) = lock(&self.going).take() {
-            run.store(false, Ordering::SeqCst);
-        }
-        self.end(None);
+        Ok((verb == Verb::Remove).then(|| self.segments(&queue, &list.jobs[at])).flatten())
     }
 }
 
@@ -471,13 +352,13 @@ mod tests {
             rows[1].options,
             ["crf=18", "filters=noise=strength='0=0;9=\"1'", "frames=0-9", "preset=slow"]
         );
-        jobs.change("up", &rows[2].id).unwrap();
+        jobs.change(Verb::Up, &rows[2].id).unwrap();
         assert_eq!(names(), ["o.y4m", "c.y4m", "b.y4m"]);
-        jobs.change("remove", &rows[1].id).unwrap();
+        jobs.change(Verb::Remove, &rows[1].id).unwrap();
         assert_eq!(names(), ["o.y4m", "c.y4m"]);
         let text = std::fs::read_to_string(list).unwrap();
         assert!(text.starts_with("# mine\n[all]") && text.contains("# here"), "{text}");
-        assert!(jobs.change("remove", "nosuch").is_err());
+        assert!(jobs.change(Verb::Remove, "nosuch").is_err());
     }
 
     /// Other tables and comments of the list survive changes of its jobs.
@@ -491,21 +372,21 @@ mod tests {
         let (a, b) = (job("a.y4m", "\nfilters = \"\"\"\n[[job]]\n#later x\"\"\""), job("b.y4m", " # here"));
         let all = "\n# of all\n[all]\nthreads = 2\n# end\n";
         let list = format!("# mine\n\n{a}\n{b}{all}");
-        let changed = |verbs: &[&str], at: usize| {
+        let changed = |verbs: &[Verb], at: usize| {
             std::fs::write(jobs.path(), &list).unwrap();
             let id = jobs.rows().unwrap().0[at].id.clone();
             for verb in verbs {
-                jobs.change(verb, &id).unwrap();
+                jobs.change(*verb, &id).unwrap();
             }
             std::fs::read_to_string(jobs.path()).unwrap()
         };
-        assert_eq!(changed(&["remove"], 1), format!("# mine\n\n{a}{all}"));
-        assert_eq!(changed(&["remove"], 0), format!("# mine\n\n{b}{all}"));
-        assert_eq!(changed(&["up"], 1), format!("# mine\n\n{b}\n{a}{all}"));
-        assert_eq!(changed(&["down", "up"], 0), list);
-        assert_eq!(changed(&["postpone"], 1), format!("# mine\n\n{a}\n{b}postponed = true\n{all}"));
-        assert_eq!(changed(&["postpone", "resume"], 0), list);
-        let text = changed(&["remove"], 0);
+        assert_eq!(changed(&[Verb::Remove], 1), format!("# mine\n\n{a}{all}"));
+        assert_eq!(changed(&[Verb::Remove], 0), format!("# mine\n\n{b}{all}"));
+        assert_eq!(changed(&[Verb::Up], 1), format!("# mine\n\n{b}\n{a}{all}"));
+        assert_eq!(changed(&[Verb::Down, Verb::Up], 0), list);
+        assert_eq!(changed(&[Verb::Postpone], 1), format!("# mine\n\n{a}\n{b}postponed = true\n{all}"));
+        assert_eq!(changed(&[Verb::Postpone, Verb::Resume], 0), list);
+        let text = changed(&[Verb::Remove], 0);
         jobs.add(&request("c.y4m")).unwrap();
         assert!(std::fs::read_to_string(jobs.path()).unwrap().starts_with(text.trim_end()));
     }
@@ -519,14 +400,14 @@ mod tests {
         let before = std::fs::read_to_string(jobs.path()).unwrap();
         let rows = || jobs.rows().unwrap().0;
         let first = rows()[0].id.clone();
-        jobs.change("postpone", &first).unwrap();
+        jobs.change(Verb::Postpone, &first).unwrap();
         assert_eq!(rows().iter().map(|r| r.state).collect::<Vec<_>>(), ["postponed", "waiting"]);
         // It still owns its output, and keeps its place.
         assert!(jobs.add(&request("a.y4m")).is_err());
-        jobs.change("down", &first).unwrap();
+        jobs.change(Verb::Down, &first).unwrap();
         assert_eq!(rows()[1].state, "postponed");
-        jobs.change("up", &first).unwrap();
-        jobs.change("resume", &first).unwrap();
+        jobs.change(Verb::Up, &first).unwrap();
+        jobs.change(Verb::Resume, &first).unwrap();
         assert_eq!(std::fs::read_to_string(jobs.path()).unwrap(), before);
     }
 
@@ -540,8 +421,8 @@ mod tests {
         let id = jobs.add(&JobRequest { overwrite: true, ..request("b.y4m") }).unwrap();
         // complete segments of the same settings are used
         let list = jobs.parsed(&jobs.text().unwrap()).unwrap();
-        assert!(!jobs.queue(&list).states(&list.jobs).unwrap()[0].anew);
-        assert_eq!(jobs.change("remove", &id).unwrap().as_deref(), Some("b.y4m.segments"));
+        assert!(!jobs.queue(&list).states(&list.jobs).unwrap()[0].start_over);
+        assert_eq!(jobs.change(Verb::Remove, &id).unwrap().as_deref(), Some("b.y4m.segments"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod assets;
 mod clips;
 mod curve;
 mod effect;
+mod error_response;
 mod events;
 mod fault;
 mod files;
@@ -24,7 +25,6 @@ mod list;
 mod output;
 mod picture;
 mod plots;
-mod problem;
 mod recipe;
 mod recovery;
 mod scene;
@@ -107,12 +107,12 @@ async fn serve(options: Options, settings: Resolve, stop: &Arc<AtomicBool>) -> R
     let studio = Arc::new(state::Studio::new(&options, settings, token, hosts, Arc::clone(stop))?);
     reach::limit(studio.roots.folders());
     #[cfg(feature = "ffmpeg")]
-    grainfield_io::libav::keep_little();
+    grainfield_io::libav::process::limit_free_memory();
     announce(&options, &address)?;
     tokio::select! {
         served = axum::serve(listener, router(&studio)) => served.map_err(|e| e.to_string())?,
         () = until(stop) => {}
-        () = rest(&studio, Duration::from_secs(options.idle)) => {}
+        () = close_idle_clips(&studio, Duration::from_secs(options.idle)) => {}
     }
     studio.close();
     Ok(())
@@ -162,7 +162,7 @@ async fn until(stop: &AtomicBool) {
 }
 
 /// Closes clips that were not used for some time, for ever.
-async fn rest(studio: &Arc<state::Studio>, idle: Duration) {
+async fn close_idle_clips(studio: &Arc<state::Studio>, idle: Duration) {
     loop {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let clips = Arc::clone(&studio.clips);

@@ -1,7 +1,7 @@
 //! The output of a render before it starts: the encoder and the sample format.
 
+use super::error_response::Json;
 use super::fault::Fault;
-use super::problem::Json;
 use super::state::{Answer, Shared, answer};
 use axum::extract::State;
 use grainfield_filters::frame::{Depth, Format};

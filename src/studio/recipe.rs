@@ -6,7 +6,7 @@ use super::files::Roots;
 use grainfield_filters::filter::grain;
 use grainfield_filters::recipe::{Problem, Recipe, RecipeError, effect};
 use grainfield_filters::settings::common::COMMON;
-use grainfield_filters::settings::{FileKind, Kind, Value, Values};
+use grainfield_filters::settings::{FileKind, Kind, Value, Values, toml_string};
 use grainfield_io::disk::FileRef;
 use grainfield_render::assets::load_effect_with;
 use serde::{Deserialize, Serialize};
@@ -79,12 +79,6 @@ pub(super) struct Read {
     pub(super) faults: Vec<RecipeFault>,
 }
 
-/// Quotes text as a TOML string.
-pub(super) fn quoted(text: &str) -> String {
-    // JSON escapes are valid in TOML; DEL is the only character that JSON leaves and TOML rejects.
-    serde_json::to_string(text).unwrap_or_default().replace('\u{7f}', "\\u007f")
-}
-
 /// Reads the page's recipe. A setting that cannot be read is reported and left out, so that all faults are reported at
 /// once.
 pub(super) fn read(page: &RecipeText) -> Read {
@@ -96,19 +90,19 @@ pub(super) fn read(page: &RecipeText) -> Read {
         if let Some(seed) = page.seed.as_ref().filter(|s| !s.trim().is_empty()) {
             text += "seed = ";
             let start = text.len();
-            text += &quoted(seed.trim());
+            text += &toml_string(seed.trim());
             places.push((start..text.len(), None, Some("seed")));
             text += "\n";
         }
         for (i, step) in page.steps.iter().enumerate() {
             let start = text.len();
-            text += &format!("[[filter]]\nname = {}\n", quoted(&step.name));
+            text += &format!("[[filter]]\nname = {}\n", toml_string(&step.name));
             places.push((start..text.len(), Some(i), None));
             for (id, value) in &step.values {
                 let line = text.len();
-                text += &format!("{} = ", quoted(id));
+                text += &format!("{} = ", toml_string(id));
                 let start = text.len();
-                text += &quoted(value);
+                text += &toml_string(value);
                 // The name of the setting itself may be wrong.
                 places.push((line..text.len(), Some(i), Some(id)));
                 places.push((start..text.len(), Some(i), Some(id)));

@@ -1,9 +1,10 @@
 //! Unsaved work: each tab has a file of its own, which a later tab takes over after the server or the tab has ended.
 
+use super::error_response::ErrorResponse;
 use super::fault::Fault;
-use super::problem::Problem;
 use super::random;
 use axum::http::StatusCode;
+use grainfield_filters::frame::md5;
 use grainfield_filters::host::lock;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -50,19 +51,18 @@ impl SavedTab {
     }
 }
 
-pub(super) fn named(tab: &str) -> Result<(), Problem> {
+pub(super) fn named(tab: &str) -> Result<(), ErrorResponse> {
     let is_name = tab.len() == DIGITS && tab.bytes().all(|b| b.is_ascii_hexdigit());
-    let wrong =
-        || Problem::new(StatusCode::BAD_REQUEST, format!("a tab's name has {DIGITS} hexadecimal digits"));
+    let wrong = || {
+        ErrorResponse::new(StatusCode::BAD_REQUEST, format!("a tab's name has {DIGITS} hexadecimal digits"))
+    };
     is_name.then_some(()).ok_or_else(wrong)
 }
 
 impl Recovery {
     /// `state` is the folder of all studios' files, `root` the one in which this studio was started.
     pub(super) fn new(state: Option<&Path>, root: &Path) -> Recovery {
-        use md5::{Digest, Md5};
-        let sum = Md5::digest(root.as_os_str().as_encoded_bytes());
-        let prefix = sum.iter().map(|b| format!("{b:02x}")).collect::<String>() + "-";
+        let prefix = format!("{:032x}-", md5(root.as_os_str().as_encoded_bytes()));
         Recovery { folder: state.map(|s| s.join("studio")), prefix, tabs: Mutex::default() }
     }
 
@@ -102,7 +102,7 @@ impl Recovery {
 
     /// The initial data of a page: its name, the state that it continues, and other unsaved work. `tab` is its name
     /// before it was loaded again, `work` the file that it was opened for, `start` what the command line names.
-    pub(super) fn begin(&self, tab: &str, work: &str, start: &Value) -> Result<Value, Problem> {
+    pub(super) fn begin(&self, tab: &str, work: &str, start: &Value) -> Result<Value, ErrorResponse> {
         let mut all = self.all();
         let own = all.iter().position(|k| k.tab == tab);
         let requested = all.iter().position(|k| k.tab == work && !self.is_taken(work));

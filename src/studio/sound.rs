@@ -1,7 +1,7 @@
 //! The sound of a clip, for playback: the browser plays the clip's own file if it can.
 
+use super::error_response::{ErrorResponse, Path};
 use super::fault::Fault;
-use super::problem::{Path, Problem};
 use super::state::{Answer, Shared, spawn_cancellable};
 use axum::extract::State;
 use axum::http::header;
@@ -25,7 +25,7 @@ pub(super) fn bytes(info: &Info, input: &OsStr) -> Option<u64> {
 /// A part of the file by its index; the last part is shorter.
 pub(super) async fn part(State(studio): Shared, Path((clip, part)): Path<(u32, u64)>) -> Answer {
     let bytes = spawn_cancellable(&studio, move |studio, _| {
-        let gone = || Problem::gone("the clip is no longer open");
+        let gone = || ErrorResponse::gone("the clip is no longer open");
         let path = studio.clips.input(clip).ok_or_else(gone)?;
         bytes(studio.clip(clip)?.info(), &path)
             .ok_or_else(|| Fault::new("this clip has no sound that a browser plays"))?;

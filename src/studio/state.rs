@@ -1,11 +1,11 @@
 //! The state that all requests share.
 
 use super::clips::{Clips, Finished, Which};
+use super::error_response::{ErrorResponse, Json};
 use super::fault::Fault;
 use super::files::Roots;
 use super::glance::Glances;
 use super::jobs::Jobs;
-use super::problem::{Json, Problem};
 use super::recipe;
 use super::recovery::Recovery;
 use crate::Options;
@@ -97,18 +97,18 @@ impl Studio {
         self.clips.stop();
     }
 
-    pub(super) fn clip(&self, id: u32) -> Result<Clip, Problem> {
+    pub(super) fn clip(&self, id: u32) -> Result<Clip, ErrorResponse> {
         self.clips.get(id)
     }
 
-    pub(super) fn known(&self, key: u128) -> Result<Arc<Recipe>, Problem> {
+    pub(super) fn known(&self, key: u128) -> Result<Arc<Recipe>, ErrorResponse> {
         let recipes = lock(&self.recipes);
         let found = recipes.iter().find(|(known, _)| *known == key);
-        found.map(|(_, r)| Arc::clone(r)).ok_or_else(|| Problem::gone("the recipe is no longer known"))
+        found.map(|(_, r)| Arc::clone(r)).ok_or_else(|| ErrorResponse::gone("the recipe is no longer known"))
     }
 
     /// A finished frame; with key 0 a frame of the input.
-    pub(super) fn frame(&self, which: Which, cancel: &Cancel) -> Result<Arc<Finished>, Problem> {
+    pub(super) fn frame(&self, which: Which, cancel: &Cancel) -> Result<Arc<Finished>, ErrorResponse> {
         self.clips.finished(which, cancel, |clip| {
             let recipe = if which.1 == 0 { Arc::default() } else { self.known(which.1)? };
             Ok(clip.frame_cancellable(which.2, &recipe, cancel).map_err(Fault::from)?.frame)
@@ -116,7 +116,7 @@ impl Studio {
     }
 }
 
-pub(super) type Answer = Result<Response, Problem>;
+pub(super) type Answer = Result<Response, ErrorResponse>;
 
 /// Cancels a request when it is dropped before its end, because its client has disconnected.
 struct CancelOnDrop(Option<Cancel>);
@@ -130,14 +130,14 @@ impl Drop for CancelOnDrop {
 /// Runs long work on a separate thread; it is cancelled when nobody waits for it.
 pub(super) async fn spawn_cancellable<T: Send + 'static>(
     studio: &Arc<Studio>,
-    work: impl FnOnce(&Studio, &Cancel) -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Problem> {
+    work: impl FnOnce(&Studio, &Cancel) -> Result<T, ErrorResponse> + Send + 'static,
+) -> Result<T, ErrorResponse> {
     let cancel = Cancel::new();
     let mut guard = CancelOnDrop(Some(cancel.clone()));
     let studio = Arc::clone(studio);
     let work = move || {
         if cancel.is_cancelled() || studio.stop.load(Ordering::Relaxed) {
-            return Err(Problem::gone("no longer needed"));
+            return Err(ErrorResponse::gone("no longer needed"));
         }
         work(&studio, &cancel)
     };
@@ -148,14 +148,14 @@ pub(super) async fn spawn_cancellable<T: Send + 'static>(
             |_| "interrupted".to_owned(),
             |panic| panic.downcast_ref::<&str>().map_or("internal error".into(), |s| (*s).into()),
         );
-        Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, text))
+        Err(ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, text))
     })
 }
 
 /// Answers with the result of [long work](spawn_cancellable) as JSON.
 pub(super) async fn answer<T: Serialize + Send + 'static>(
     studio: &Arc<Studio>,
-    work: impl FnOnce(&Studio, &Cancel) -> Result<T, Problem> + Send + 'static,
+    work: impl FnOnce(&Studio, &Cancel) -> Result<T, ErrorResponse> + Send + 'static,
 ) -> Answer {
     Ok(Json(spawn_cancellable(studio, work).await?).into_response())
 }

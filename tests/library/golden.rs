@@ -318,8 +318,7 @@ impl StateCache for StatesInMemory {
 fn hashes(chain: &Chain, frames: &[Frame; 2], states: &dyn StateCache) -> String {
     let list = frames.iter().zip([0, 3]).map(|(frame, n)| {
         let [made] = walk::frames_with(chain, frame, [n], &CurrentThread, states);
-        let hash: String = made.digest().iter().map(|b| format!("{b:02x}")).collect();
-        format!("{n} {hash}")
+        format!("{n} {:032x}", made.digest())
     });
     list.collect::<Vec<_>>().join(" ")
 }

@@ -66,7 +66,7 @@ pub struct Seen {
 pub fn next(source: &mut dyn Source, slot: &mut Slot) -> Result<Option<Seen>, source::SourceError> {
     let Some(stamp) = source.next(slot)? else { return Ok(None) };
     source.decoder().decode(&stamp, slot)?;
-    let hash = slot.frame.digest().iter().map(|b| format!("{b:02x}")).collect();
+    let hash = format!("{:032x}", slot.frame.digest());
     let (time, duration) = (stamp.time.to_string(), stamp.duration.to_string());
     Ok(Some(Seen { number: stamp.number, hash, time, duration }))
 }

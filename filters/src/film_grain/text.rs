@@ -28,7 +28,8 @@ pub const MAX_SEGMENTS: usize = 1 << 16;
 const LINES: [&str; 7] = ["p", "sY", "sCb", "sCr", "cY", "cCb", "cCr"];
 
 /// An error in the text of a film grain table.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("line {line}: {problem}")]
 pub struct TableError {
     /// The line, from 1.
     pub line: usize,
@@ -37,13 +38,19 @@ pub struct TableError {
 }
 
 /// See [`TableError`].
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
     /// The text does not begin with `filmgrn1`.
+    #[error("a film grain table starts with the line 'filmgrn1'")]
     NoTable,
     /// The text or the list of segments is too long.
+    #[error("a film grain table has at most {} segments and {} MiB of text", MAX_SEGMENTS, MAX_TEXT >> 20)]
     TooLong,
     /// A line does not begin with the expected word.
+    #[error("{}", match found.as_str() {
+        "" => format!("the table ends before a line '{expected} ...'"),
+        _ => format!("expected a line '{expected} ...', found '{found}'"),
+    })]
     Line {
         /// The expected word.
         expected: &'static str,
@@ -51,11 +58,13 @@ pub enum Problem {
         found: String,
     },
     /// A number is missing.
+    #[error("{what} is missing at the end of the line")]
     Missing {
         /// The name of the number.
         what: &'static str,
     },
     /// A word that is not a number, or a number out of range.
+    #[error("{what} is '{found}': expected a whole number from {} to {}", .range.0, .range.1)]
     Number {
         /// The name of the number.
         what: &'static str,
@@ -65,6 +74,7 @@ pub enum Problem {
         range: (i64, i64),
     },
     /// There is text after the last number.
+    #[error("unexpected '{found}' at the end of the line '{line}'")]
     More {
         /// The line's first word.
         line: &'static str,
@@ -72,45 +82,18 @@ pub enum Problem {
         found: String,
     },
     /// A segment ends before it begins.
+    #[error("the segment ends before it starts: E START END ...")]
     Ends,
     /// The brightness of points does not increase.
+    #[error("points must be in ascending order of brightness (x)")]
     Falls,
     /// `update 0` without an earlier segment that has parameters.
+    #[error(
+        "update 0 keeps the grain of the previous segment, but no earlier segment has any: the first one needs update 1 and \
+         the lines p to cCr"
+    )]
     NothingBefore,
 }
-
-impl fmt::Display for TableError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: ", self.line)?;
-        match &self.problem {
-            Problem::NoTable => f.write_str("a film grain table starts with the line 'filmgrn1'"),
-            Problem::TooLong => write!(
-                f,
-                "a film grain table has at most {MAX_SEGMENTS} segments and {} MiB of text",
-                MAX_TEXT >> 20
-            ),
-            Problem::Line { expected, found } if found.is_empty() => {
-                write!(f, "the table ends before a line '{expected} ...'")
-            }
-            Problem::Line { expected, found } => {
-                write!(f, "expected a line '{expected} ...', found '{found}'")
-            }
-            Problem::Missing { what } => write!(f, "{what} is missing at the end of the line"),
-            Problem::Number { what, found, range: (min, max) } => {
-                write!(f, "{what} is '{found}': expected a whole number from {min} to {max}")
-            }
-            Problem::More { line, found } => write!(f, "unexpected '{found}' at the end of the line '{line}'"),
-            Problem::Ends => f.write_str("the segment ends before it starts: E START END ..."),
-            Problem::Falls => f.write_str("points must be in ascending order of brightness (x)"),
-            Problem::NothingBefore => f.write_str(
-                "update 0 keeps the grain of the previous segment, but no earlier segment has any: the first one \
-                    needs update 1 and the lines p to cCr",
-            ),
-        }
-    }
-}
-
-impl core::error::Error for TableError {}
 
 /// The part of a word that an error shows.
 fn shown(word: &str) -> String {

@@ -5,10 +5,11 @@
 //! fragments with torn edges, a hair of a chain of short streaks that bends at random, a blotch of several soft, thin
 //! spots.
 
-use super::overlay::{Overlay, Rng, SplatFilter};
+use super::overlay::{Overlay, SplatFilter};
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
 use crate::host::PrepareError;
+use crate::noise::Rng;
 use crate::particle::draw::{Blend, Shape, ShapeError, Splat, SplatStyle};
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};

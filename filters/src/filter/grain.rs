@@ -371,7 +371,7 @@ struct AtFrame {
     own: f64,
 }
 
-/// The number of frames that correlated grain sums.
+/// The number of frames that correlated grain sums: as `ar1` of `noise`, but at most 16, because each frame costs a pattern.
 fn window(rho: f64) -> usize {
     match rho {
         r if r <= 0.0 => 1,

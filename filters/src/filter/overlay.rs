@@ -4,7 +4,7 @@ use super::{Band, Memory, Plan, Render};
 use crate::choices;
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::host::{Host, PrepareError};
-use crate::noise::seed::{GOLDEN, mix64};
+use crate::noise::seed::hash128;
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Splat, SplatStyle};
 use crate::settings::SettingError;
 use crate::simd::Level;
@@ -81,9 +81,7 @@ impl Overlay {
     pub(super) fn plan(&self, at: &FrameTime) -> Plan {
         let all = self.format.all_planes();
         let parts = [at.frame.num(), at.frame.den(), at.time.num(), at.time.den()];
-        let hash = |seed: u64| parts.iter().fold(seed, |h, p| mix64(h ^ *p as u64).wrapping_add(GOLDEN));
-        let key = u128::from(hash(1)) << 64 | u128::from(hash(2));
-        Plan { state: Some(key), ..Plan::in_place(all) }
+        Plan { state: Some(hash128(parts.map(|p| p as u64))), ..Plan::in_place(all) }
     }
 
     pub(super) fn memory(&self) -> Memory {
@@ -136,27 +134,6 @@ impl<T: SplatFilter> Render for T {
 
     fn render(&self, _: &FrameTime, bins: &Bins, band: &mut Band<'_>, scratch: &mut Scratch) {
         self.overlay().painter.draw(bins, &mut band.output, band.writes, scratch);
-    }
-}
-
-/// A random number generator for one object; the order of calls determines the values.
-#[derive(Clone, Copy)]
-pub(super) struct Rng(u64);
-
-impl Rng {
-    pub(super) fn new(seed: u64, thing: u64) -> Rng {
-        Rng(mix64(seed ^ mix64(thing.wrapping_add(GOLDEN))))
-    }
-
-    /// A number in 0..1, a multiple of 2^-53.
-    pub(super) fn next_f64(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(GOLDEN);
-        (mix64(self.0) >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A number in `low`..`high`.
-    pub(super) fn range(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.next_f64()
     }
 }
 

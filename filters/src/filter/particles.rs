@@ -20,12 +20,13 @@ mod layer;
 mod layer_renderer;
 mod presets;
 mod spawn_offset;
+mod stages;
 mod sub_emitter;
 #[cfg(test)]
 mod tests;
 mod trail;
 
-pub use effect::{Effect, EffectError, MAX_LAYERS, MAX_PARTICLES, WIND};
+pub use effect::{Effect, EffectError, MAX_LAYERS, MAX_PARTICLES};
 pub use layer::{Appearance, ColourBy, Emission, Layer, LifeCurve, Page, Side, SpawnArea, Sprite, Tint};
 pub use presets::Preset;
 

@@ -8,7 +8,7 @@ use super::{Band, Memory, Plan, Render};
 use crate::for_depth;
 use crate::frame::{Depth, Format, FrameTime, Matrix, PlaneRef, Primaries, Scratch};
 use crate::host::{Host, PrepareError};
-use crate::noise::seed::mix64;
+use crate::noise::seed::hash128;
 use crate::pixel::convert::{Coefficients, coefficients};
 use crate::pixel::tone::{Nominal, Table, Tone};
 use crate::settings::SettingError;
@@ -49,12 +49,7 @@ pub(super) fn nominal(format: &Format, weights: Coefficients, [r, g, b, a]: [f64
 
 /// A cache key of numbers.
 pub(super) fn key(values: &[f64]) -> u128 {
-    let half = |start: u64| {
-        values
-            .iter()
-            .fold(start, |h, v| mix64(h.wrapping_add(v.to_bits()).wrapping_mul(0x2545_f491_4f6c_dd1d)))
-    };
-    u128::from(half(1)) << 64 | u128::from(half(0x9e37_79b9_7f4a_7c15))
+    hash128(values.iter().map(|v| v.to_bits()))
 }
 
 /// Alpha, 0 to 1, at the samples of row `y` of plane `p`: the mean over the area of each.

@@ -6,10 +6,12 @@
 //! Scratches are born at a constant rate along the strip, in closed form: the ones that touch a frame follow from its
 //! number.
 
-use super::overlay::{Overlay, Rng, SplatFilter};
+use super::overlay::{Overlay, SplatFilter};
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
 use crate::host::PrepareError;
+use crate::math::smooth;
+use crate::noise::Rng;
 use crate::particle::draw::{Blend, Shape, ShapeError, Splat, SplatStyle};
 use crate::particle::{Births, ConstantRate, FLICKS, flicks};
 use crate::settings;
@@ -91,11 +93,10 @@ struct Scratches {
 }
 
 /// A smooth random function, -1 to 1, of a position, with a new value at every integer.
-fn smooth(seed: u64, place: f64) -> f64 {
+fn random_curve(seed: u64, place: f64) -> f64 {
     let whole = place.floor();
     let value = |n: f64| Rng::new(seed, n as i64 as u64).range(-1.0, 1.0);
-    let t = place - whole;
-    let t = t * t * (3.0 - 2.0 * t);
+    let t = smooth(place - whole);
     value(whole) * (1.0 - t) + value(whole + 1.0) * t
 }
 
@@ -166,13 +167,16 @@ impl Scratches {
             let age = here - start;
             let fade = (age * 12.0).min((end - here) * 12.0).clamp(0.0, 1.0);
             // Sometimes it almost disappears.
-            let depth = (0.75 + broken + smooth(own ^ 1, place * 5.0) + 0.5 * smooth(own ^ 2, place * 23.0))
-                .clamp(0.0, 1.0);
+            let depth = (0.75
+                + broken
+                + random_curve(own ^ 1, place * 5.0)
+                + 0.5 * random_curve(own ^ 2, place * 23.0))
+            .clamp(0.0, 1.0);
             let strength = deep * fade * depth;
             if strength > 0.004 {
-                let aside = smooth(own ^ 3, place * 0.21)
-                    + 0.22 * smooth(own ^ 4, place * 1.3)
-                    + 0.05 * smooth(own ^ 5, place * 7.0);
+                let aside = random_curve(own ^ 3, place * 0.21)
+                    + 0.22 * random_curve(own ^ 4, place * 1.3)
+                    + 0.05 * random_curve(own ^ 5, place * 7.0);
                 let x = middle + wander * self.overlay.narrow() * (aside + drift * age / length.max(1.0));
                 // In a field, too, segments end between rows; the position of the cuts is not visible.
                 let [middle, tall] = [0.5 * (y + next), 0.5 * (next - y)].map(|v| (v / step) as f32);

@@ -9,6 +9,7 @@ use super::{Entry, Filter, Memory, Render, Role, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Transfer};
 use crate::host::PrepareError;
 use crate::particle::draw::{Blend, BlendSpace, Image, MAX_STYLES, Shape, Splat, SplatStyle};
+use crate::pixel::transfer::TransferFunction;
 use crate::settings;
 use crate::settings::{Animated, FileAsset, FileKind, ImageAsset, SettingError, Unit};
 use crate::simd::Level;
@@ -108,8 +109,7 @@ pub(super) fn image(frame: &Frame) -> Result<Image, String> {
         if format.transfer != Transfer::LINEAR || v.is_nan() {
             return v;
         }
-        let v = f64::from(v.clamp(0.0, 1.0));
-        (if v <= 0.003_130_8 { 12.92 * v } else { 1.055 * libm::pow(v, 1.0 / 2.4) - 0.055 }) as f32
+        TransferFunction::Srgb.code(f64::from(v.clamp(0.0, 1.0))) as f32
     };
     let planes = if format.family == Family::Gray { [0, 0, 0] } else { [2, 0, 1] };
     let mut texels = Vec::with_capacity(w * h);

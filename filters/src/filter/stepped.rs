@@ -5,7 +5,7 @@
 
 use crate::frame::{Format, FrameTime};
 use crate::host::{Executor, Host, PrepareError};
-use crate::noise::seed::mix64;
+use crate::noise::seed::hash128;
 use crate::ratio::Ratio;
 use crate::settings::SettingError;
 use std::collections::VecDeque;
@@ -53,11 +53,7 @@ impl Clock {
     pub(super) fn new(input: &Format, frame: u64, start: f64, words: impl Iterator<Item = u64>) -> Clock {
         let rate = rate(input);
         let preroll_steps = libm::floor(start * rate.to_f64() + 0.5) as u64 * frame;
-        let mut halves = [0x666c_7569_6421u64, 0x9e37_79b9_7f4a_7c15];
-        for word in words {
-            halves = halves.map(|h| mix64(h.wrapping_add(word + 1).wrapping_mul(0x2545_f491_4f6c_dd1d)));
-        }
-        Clock { rate, frame, preroll_steps, key: u128::from(halves[0]) << 64 | u128::from(halves[1]) }
+        Clock { rate, frame, preroll_steps, key: hash128(words) }
     }
 
     /// Whole steps before a frame is shown.
@@ -80,9 +76,7 @@ impl Clock {
 
     /// The key of the state after so many steps.
     fn state(&self, steps: u64) -> u128 {
-        let half = |h: u64| mix64(h ^ mix64(steps.wrapping_add(0x9e37_79b9_7f4a_7c15)));
-        let [high, low] = [half((self.key >> 64) as u64), half(self.key as u64).wrapping_add(steps)];
-        u128::from(high) << 64 | u128::from(low)
+        hash128([(self.key >> 64) as u64, self.key as u64, steps])
     }
 }
 

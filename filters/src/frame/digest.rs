@@ -1,13 +1,18 @@
-//! The hash of a frame's samples.
+//! MD5 sums of bytes and of a frame's samples.
 
 use super::{Family, Frame};
 use md5::{Digest, Md5};
 
+/// The MD5 of some bytes as a number, first byte highest: as 32 hexadecimal digits (`{:032x}`) it is the usual text.
+pub fn md5(bytes: impl AsRef<[u8]>) -> u128 {
+    u128::from_be_bytes(Md5::digest(bytes).into())
+}
+
 impl Frame {
     /// The MD5 of the visible samples: planes in order `Y U V A` or `G B R A`, rows without padding, little endian.
-    /// Grey with alpha is interleaved, as in FFmpeg's packed `ya8` and `ya16`. The result equals FFmpeg's `framemd5`
-    /// for the same pixel format.
-    pub fn digest(&self) -> [u8; 16] {
+    /// Grey with alpha is interleaved, as in FFmpeg's packed `ya8` and `ya16`. The first byte is highest. The
+    /// result equals FFmpeg's `framemd5` for the same pixel format.
+    pub fn digest(&self) -> u128 {
         let mut md5 = Md5::new();
         let format = self.format();
         let size = format.depth.bytes();
@@ -33,6 +38,6 @@ impl Frame {
         } else {
             self.for_each_row(add);
         }
-        md5.finalize().into()
+        u128::from_be_bytes(md5.finalize().into())
     }
 }

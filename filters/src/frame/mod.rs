@@ -21,6 +21,7 @@ mod timecode;
 
 pub use buffer::{CacheLine, Frame};
 pub use color::{ColorRange, FieldOrder, Matrix, Primaries, Transfer};
+pub use digest::md5;
 pub use format::{Alpha, Depth, Family, Format, FormatError, MAX_SIDE, Parity, PictureStructure, PlaneSet};
 pub use names::NameError;
 pub use plane::{FrameMut, FrameRef, PlaneMut, PlaneRef, Sample};

@@ -20,6 +20,7 @@ pub mod gf2;
 pub mod lfsr31;
 #[cfg(test)]
 mod reference;
+mod rng;
 pub mod seed;
 mod shape;
 pub mod stream;
@@ -29,6 +30,7 @@ pub mod xs64;
 pub use distribution::{Distribution, MAX_SAMPLES};
 #[cfg(test)]
 pub(crate) use reference::noise_at;
+pub(crate) use rng::Rng;
 pub use seed::filter_seed;
 pub use shape::{CycleStart, Layout, Shape, ShapeError};
 pub use stream::{Generator, Stream};

@@ -54,6 +54,15 @@ pub const fn fnv1a64(bytes: &[u8]) -> u64 {
     hash
 }
 
+/// A hash of 128 bits of some words: the key of a state, or of a table that follows from them.
+pub fn hash128(words: impl IntoIterator<Item = u64>) -> u128 {
+    let mut halves = [1, GOLDEN];
+    for word in words {
+        halves = halves.map(|h| mix64(h.wrapping_add(word).wrapping_mul(0x2545_f491_4f6c_dd1d)));
+    }
+    u128::from(halves[0]) << 64 | u128::from(halves[1])
+}
+
 /// The seed of a filter: of the user's seed, the filter's name, and how many filters of that name stand before it in
 /// the chain. A filter's own `seed=` is used as it is and does not pass through here.
 pub const fn filter_seed(user: u64, name: &str, before: u64) -> u64 {
@@ -92,7 +101,7 @@ impl Layer {
     pub const PLATE: Layer = Layer(40);
     /// Where deband looks, 4 iterations.
     pub const DEBAND: Layer = Layer(41);
-    /// Slower fields of further octaves: 16 for each octave from the first on, so 272 and up.
+    /// Slower fields of octaves 1 to 15: 256 + 16 * octave + field.
     pub const MIXED: Layer = Layer(256);
 
     /// The layer of an octave (0 is the finest) and of a field of 1/f noise in time (0 is the fastest), 0 to 15 each.
@@ -144,6 +153,7 @@ mod tests {
             Layer::COARSE,
             Layer::COARSE_COMMON,
             Layer::PLATE,
+            Layer::DEBAND,
         ];
         for layer in (0..16).flat_map(|octave| (0..16).map(move |voice| Layer::of(octave, voice))) {
             assert!(!seen.contains(&layer), "{layer:?}");

@@ -5,8 +5,6 @@ use super::gf2::M31;
 use super::seed::Layer;
 use crate::frame::{Format, Parity, PictureStructure};
 
-use core::fmt;
-
 /// How the rows are mapped to the cycle of a stream that has only one (`lfsr31`).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Layout {
@@ -30,46 +28,27 @@ pub struct Shape {
 }
 
 /// Errors of shapes and origins.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ShapeError {
     /// This number of words per pixel is not possible.
+    #[error("{0} words per pixel: it must be 1 to {max}", max = MAX_SAMPLES)]
     Samples(u32),
     /// This number of planes is not possible.
+    #[error("{0} planes: it must be 1 to 4")]
     Planes(usize),
     /// A plane of this width and height is too large or empty.
+    #[error("a plane of {0}x{1}: it must be 1x1 to {max}x{max}", max = crate::frame::MAX_SIDE)]
     Size(u32, u32),
     /// This state stays at zero.
+    #[error("the state {0:#x} would stay zero: one of its lower 31 bits must be set")]
     State(u32),
     /// A raw state, for a generator whose state is made from a seed only.
+    #[error("only the generator lfsr31 takes a state; give xs64 a seed")]
     NoState(u32),
     /// A second layer in the sequential layout, which has one sequence only.
+    #[error("layout=sequential provides one layer of noise only: use layout=keyed")]
     Layer(Layer),
 }
-
-impl fmt::Display for ShapeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ShapeError::Samples(k) => {
-                write!(f, "{k} words per pixel: it must be 1 to {MAX_SAMPLES}")
-            }
-            ShapeError::Planes(n) => write!(f, "{n} planes: it must be 1 to 4"),
-            ShapeError::Size(w, h) => {
-                write!(f, "a plane of {w}x{h}: it must be 1x1 to {0}x{0}", crate::frame::MAX_SIDE)
-            }
-            ShapeError::Layer(_) => {
-                f.write_str("layout=sequential provides one layer of noise only: use layout=keyed")
-            }
-            ShapeError::NoState(_) => {
-                f.write_str("only the generator lfsr31 takes a state; give xs64 a seed")
-            }
-            ShapeError::State(s) => {
-                write!(f, "the state {s:#x} would stay zero: one of its lower 31 bits must be set")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ShapeError {}
 
 impl Shape {
     /// A shape of the given plane sizes (width, height); `distribution` determines the words of each pixel.

@@ -105,9 +105,9 @@ pub struct PlacedBlock {
     pub life: [f32; BLOCK],
     /// x, y, z.
     pub position: [[f32; BLOCK]; 3],
-    /// Half widths, once dressed.
+    /// Half widths, set by [`set_size_and_angle`].
     pub size: [f32; BLOCK],
-    /// Turns, once dressed.
+    /// Turns, likewise.
     pub angle: [f32; BLOCK],
     /// Where the sequences stand: after the parameters that are drawn so far.
     pub bits: [u32; BLOCK],

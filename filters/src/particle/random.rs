@@ -8,7 +8,7 @@ pub const fn mix32(x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// One step of the article's generator (its Listing 2): the bits of the float before give a float in -1..1.
+/// One step of the generator of "Compressing particles with pseudo-random seeds" (its Listing 2): the bits of the float before give a float in -1..1.
 ///
 /// The low 23 bits of `214013 * bits + 2531011` become the mantissa of a float in 2..4, and 3 is taken off. The
 /// subtraction is exact, so no machine rounds differently.
@@ -33,7 +33,7 @@ impl Draws {
         Draws { bits: mix32(seed) }
     }
 
-    /// The raw generator, started from a float's bits without a hash, as the article does.
+    /// The raw generator, started from a float's bits without a hash, as that article does.
     #[inline(always)]
     pub const fn from_bits(bits: u32) -> Draws {
         Draws { bits }
@@ -58,7 +58,7 @@ impl Draws {
 mod tests {
     use super::*;
 
-    /// The float the article starts from.
+    /// The float that the article starts from.
     const START: u32 = 0x4584_3800;
 
     #[test]

@@ -14,6 +14,7 @@
 
 mod arch;
 
+use crate::math::smooth;
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 
@@ -183,7 +184,7 @@ pub fn shade_f32(level: Level, samples: &mut [f32], columns: &Columns, row: i32,
 fn f32_body(samples: &mut [f32], columns: &[i32], row: i32, amount: f32) {
     for (x, &c) in samples.iter_mut().zip(columns) {
         let t = (c + row).clamp(0, 65536) as f32 * (1.0 / 65536.0);
-        let s = t * t * (3.0 - 2.0 * t);
+        let s = smooth(t);
         let dark = *x * (1.0 - s * amount);
         *x = if x.is_finite() { dark } else { *x };
     }

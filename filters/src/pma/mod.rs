@@ -97,9 +97,10 @@ impl Default for CellSettings {
 }
 
 /// The error of a rejected call, which leaves the array unchanged.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum PmaError {
     /// A setting outside its range.
+    #[error("{name} = {value} must lie between {low} and {high}")]
     Setting {
         /// The name of the setting.
         name: &'static str,
@@ -111,11 +112,15 @@ pub enum PmaError {
         high: f64,
     },
     /// An entry of a batch has a slot that is free, or that is used by an earlier entry.
+    #[error(
+        "slot {slot} holds no element: a batch may name each slot once, as it was read since the last change"
+    )]
     Vacant {
         /// The slot.
         slot: Slot,
     },
     /// A cell number that does not exist.
+    #[error("cell {cell} does not exist: the {cells} cells are numbered from 0")]
     Cell {
         /// The cell.
         cell: u32,
@@ -123,6 +128,7 @@ pub enum PmaError {
         cells: u32,
     },
     /// More elements, or cells, than can be numbered.
+    #[error("{len} elements or cells are more than can be numbered: at most {most}")]
     TooMany {
         /// The resulting number.
         len: usize,
@@ -130,28 +136,6 @@ pub enum PmaError {
         most: usize,
     },
 }
-
-impl fmt::Display for PmaError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PmaError::Setting { name, value, low, high } => {
-                write!(f, "{name} = {value} must lie between {low} and {high}")
-            }
-            PmaError::Vacant { slot } => write!(
-                f,
-                "slot {slot} holds no element: a batch may name each slot once, as it was read since the last change"
-            ),
-            PmaError::Cell { cell, cells } => {
-                write!(f, "cell {cell} does not exist: the {cells} cells are numbered from 0")
-            }
-            PmaError::TooMany { len, most } => {
-                write!(f, "{len} elements or cells are more than can be numbered: at most {most}")
-            }
-        }
-    }
-}
-
-impl core::error::Error for PmaError {}
 
 /// A packed memory array in cell order. Cells are numbered from 0.
 #[derive(Clone)]

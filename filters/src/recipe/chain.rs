@@ -1,7 +1,7 @@
 //! Parses the `-f` chain.
 
 use super::assemble::{StepBuilder, find, setting, value_hint};
-use super::error::{Problem, RecipeError};
+use super::error::{Fault, Problem, RecipeError};
 use super::lex::{Cell, Token, lex};
 use super::{MAX_STEPS, MAX_TEXT, RECIPE, Recipe, VERSION};
 use crate::catalog::Entry;
@@ -66,17 +66,13 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// The position and kind of an error, and a suggestion.
-type Fault = (Range<usize>, Problem, Option<String>);
-
 /// Parses a chain of the filters in `table`.
 pub(super) fn parse(text: &str, table: &'static [Entry]) -> Result<Recipe, RecipeError> {
     if text.len() > MAX_TEXT {
         return Err(RecipeError::new(text, MAX_TEXT..text.len(), Problem::TooLong));
     }
     let tokens = lex(text).map_err(|(at, problem)| RecipeError::new(text, at, problem))?;
-    let fault = |(at, problem, hint): Fault| RecipeError::new(text, at, problem).hint(hint);
-    read(&tokens, text.len(), table).map_err(fault)
+    read(&tokens, text.len(), table).map_err(|fault| RecipeError::of(text, fault))
 }
 
 fn read(tokens: &[Token], end: usize, table: &'static [Entry]) -> Result<Recipe, Fault> {

@@ -1,7 +1,7 @@
 //! Parses TOML recipes.
 
 use super::assemble::{StepBuilder, find, setting, value_hint};
-use super::error::{Problem, RecipeError};
+use super::error::{Fault, Problem, RecipeError};
 use super::{MAX_STEPS, MAX_TEXT, Recipe, VERSION};
 use crate::catalog::Entry;
 use crate::curve::{Animate, Curve, Extrapolation, Key, KeyTime, Shape, TextError, TextProblem, shape_names};
@@ -12,8 +12,6 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeString, DeTable, DeValue};
 
 type Item<'a> = Spanned<DeValue<'a>>;
-/// The position and kind of an error, and a suggestion.
-type Fault = (Range<usize>, Problem, Option<String>);
 
 const TOP: [&str; 3] = ["version", "seed", "filter"];
 const KEY: [&str; 3] = ["at", "value", "shape"];
@@ -28,8 +26,7 @@ pub(super) fn parse(text: &str, table: &'static [Entry]) -> Result<Recipe, Recip
         let problem = Problem::Toml(e.message().to_owned());
         RecipeError::new(text, e.span().unwrap_or(text.len()..text.len()), problem)
     })?;
-    let fault = |(at, problem, hint): Fault| RecipeError::new(text, at, problem).hint(hint);
-    Reader { text, table }.document(document.get_ref()).map_err(fault)
+    Reader { text, table }.document(document.get_ref()).map_err(|fault| RecipeError::of(text, fault))
 }
 
 /// The entries in the order of the text, so that the first error in the text is reported.

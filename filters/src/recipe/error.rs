@@ -133,7 +133,15 @@ pub struct Parts {
     pub marked: Range<usize>,
 }
 
+/// The position and kind of an error, and a suggestion.
+pub(super) type Fault = (Range<usize>, Problem, Option<String>);
+
 impl RecipeError {
+    /// The error of a fault in `text`.
+    pub(super) fn of(text: &str, (at, problem, hint): Fault) -> RecipeError {
+        RecipeError::new(text, at, problem).hint(hint)
+    }
+
     /// An error at `span` of `text`; the span is extended to whole characters.
     pub(crate) fn new(text: &str, span: Range<usize>, problem: Problem) -> RecipeError {
         let start = text.floor_char_boundary(span.start.min(text.len()));

@@ -152,7 +152,7 @@ impl Recipe {
         }
         for (_, value) in self.steps.iter().flat_map(Step::iter_given) {
             let read = match value {
-                Value::Image(picture) => picture.frame().map(|f| u128::from_be_bytes(f.digest())),
+                Value::Image(picture) => picture.frame().map(|f| f.digest()),
                 Value::File(file) => file.digest(),
                 _ => None,
             };

@@ -48,5 +48,6 @@ pub use planes::{Planes, PlanesError};
 pub use points::{MAX_POINTS, Points, PointsError, PointsProblem};
 pub use text::{ValueError, ValueProblem};
 pub use values::{SettingError, Value, Values};
-pub(crate) use words::{Printable, toml_string};
+pub(crate) use words::Printable;
+pub use words::toml_string;
 pub use words::{nearest, wrap};

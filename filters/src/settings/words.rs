@@ -43,8 +43,8 @@ impl fmt::Display for Printable<'_> {
     }
 }
 
-/// A string in TOML.
-pub(crate) fn toml_string(text: &str) -> String {
+/// A string in TOML, with its quotes.
+pub fn toml_string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

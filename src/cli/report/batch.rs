@@ -5,7 +5,7 @@ use super::json::Event;
 use super::stats::{clock, short};
 use super::{Console, Form, ReportArgs, Reporter, Verbosity, bar};
 use crate::cli::exit::Exit;
-use grainfield_render::batch::Tally;
+use grainfield_render::batch::Counts;
 use indicatif::ProgressBar;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -45,19 +45,19 @@ impl BatchReporter {
     }
 
     /// The end of all.
-    pub(in crate::cli) fn end(&self, tally: &Tally, exit: Exit) {
+    pub(in crate::cli) fn end(&self, counts: &Counts, exit: Exit) {
         self.jobs_bar.iter().for_each(ProgressBar::finish_and_clear);
         let elapsed = self.begun.elapsed();
         if self.console.form.is_json() {
-            self.console.event(None, &Event::batch(tally, exit, elapsed));
+            self.console.event(None, &Event::batch(counts, exit, elapsed));
         } else if self.console.verbosity > Verbosity::Quiet {
-            self.console.line(&closing(tally, elapsed));
+            self.console.line(&closing(counts, elapsed));
         }
     }
 }
 
 /// `5 jobs done, 1 failed; 1200 frames, 300 kept in 0:34 (35.3 fps)`
-fn closing(t: &Tally, elapsed: Duration) -> String {
+fn closing(t: &Counts, elapsed: Duration) -> String {
     let mut text = format!("{} {} done", t.done, if t.done == 1 { "job" } else { "jobs" });
     for (count, what) in [
         (t.failed, "failed"),

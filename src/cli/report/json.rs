@@ -3,7 +3,7 @@
 use super::stats::ProgressStats;
 use super::{JobEnd, Start};
 use crate::cli::exit::Exit;
-use grainfield_render::batch::Tally;
+use grainfield_render::batch::Counts;
 use grainfield_render::session::{FrameDone, Summary};
 use serde::Serialize;
 use std::time::Duration;
@@ -64,7 +64,7 @@ pub(super) struct End<'a> {
 pub(super) struct Batch<'a> {
     exit: u8,
     #[serde(flatten)]
-    tally: &'a Tally,
+    counts: &'a Counts,
     seconds: f64,
     fps: f64,
 }
@@ -79,10 +79,10 @@ struct Of<'a, 'b> {
 }
 
 impl<'a> Event<'a> {
-    pub(super) fn batch(tally: &'a Tally, exit: Exit, elapsed: Duration) -> Event<'a> {
+    pub(super) fn batch(counts: &'a Counts, exit: Exit, elapsed: Duration) -> Event<'a> {
         let seconds = elapsed.as_secs_f64();
-        let fps = if seconds > 0.0 { rounded(tally.frames as f64 / seconds) } else { 0.0 };
-        Event::Batch(Batch { exit: exit.code(), tally, seconds: rounded(seconds), fps })
+        let fps = if seconds > 0.0 { rounded(counts.frames as f64 / seconds) } else { 0.0 };
+        Event::Batch(Batch { exit: exit.code(), counts, seconds: rounded(seconds), fps })
     }
 
     /// The line, with the job it is about, without its end.

@@ -5,6 +5,7 @@
 //! the folder exceeds its limit, the least recently used files are deleted, whatever they contain.
 
 use super::same::Identity;
+use grainfield_filters::frame::md5;
 use grainfield_filters::host::lock;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind, Read, Write};
@@ -53,6 +54,18 @@ pub fn default_folder() -> Option<PathBuf> {
     let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
     let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")))?;
     Some(base.join("grainfield"))
+}
+
+/// Appends the MD5 of the bytes of a file, by which [`unseal`] recognises damage.
+pub fn seal(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.extend(md5(&bytes).to_be_bytes());
+    bytes
+}
+
+/// The contents of a [sealed](seal) file after `head`; `None` if it begins with another head or is damaged.
+pub fn unseal<'a>(head: &[u8], file: &'a [u8]) -> Option<&'a [u8]> {
+    let (body, sum) = file.split_last_chunk()?;
+    body.strip_prefix(head).filter(|_| md5(body).to_be_bytes() == *sum)
 }
 
 /// The contents of a cache.

@@ -1,7 +1,11 @@
-//! Everything that touches a user's folder: [incomplete files](partial) that get their names in one step, the [output
-//! file](output) of a job, the [cache folder](cache), [files of lines](lines), and the checks that a job never
-//! writes a file that it reads and that no other program changes it, and the limit on [which
-//! files](reach) may be read.
+//! Everything that touches a user's folder:
+//!
+//! - [`partial`]: incomplete files, which get their names in one step,
+//! - [`output`]: the output file of a job,
+//! - [`cache`]: the cache folder,
+//! - [`lines`]: files of lines,
+//! - [`FileAccess`]: a job never writes a file that it reads, and no other program changes it,
+//! - [`reach`]: which files may be read.
 //!
 //! It uses no other module of the crate.
 

@@ -136,8 +136,8 @@ impl fmt::Display for FileUse {
     }
 }
 
-/// Whether standard error is a file that a job reads. Of the process, as standard error is: every message, also one about
-/// this error, would damage the file.
+/// Whether standard error is a file that a job reads. Process-wide, because standard error is:
+/// any message, also one about this error, would damage the file.
 static MUTE: AtomicBool = AtomicBool::new(false);
 
 /// Whether nothing may be written to standard error, because it is a file that a job of this process was to

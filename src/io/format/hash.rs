@@ -79,14 +79,11 @@ struct Lines;
 impl Encode for Lines {
     fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError> {
         // writing to memory does not fail
-        let _ = write!(out, "{} ", stamp.number);
-        for byte in frame.digest() {
-            let _ = write!(out, "{byte:02x}");
-        }
-        out.push(b'\n');
+        let _ = writeln!(out, "{} {:032x}", stamp.number, frame.digest());
         Ok(())
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

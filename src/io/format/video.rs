@@ -52,7 +52,7 @@ fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError
     if !meta.is_file() {
         use std::os::unix::fs::FileTypeExt;
         let pipe = match meta.file_type().is_fifo() {
-            true => libav::interrupt::fifo(path, Arc::clone(&options.stop)).map_err(io)?,
+            true => libav::fifo::open(path, Arc::clone(&options.stop)).map_err(io)?,
             false => Box::new(reach::open(path).map_err(io)?),
         };
         return from_pipe(name, pipe, options);

@@ -20,7 +20,7 @@ pub(crate) struct Decoder {
 }
 
 /// The result of receiving a frame from a decoder or a filter graph.
-pub(crate) enum Received {
+pub(crate) enum NextFrame {
     /// A frame was received.
     Frame,
     /// Another frame or packet has to be sent first.
@@ -29,12 +29,12 @@ pub(crate) enum Received {
     End,
 }
 
-impl Received {
-    pub(crate) fn new(result: Result<(), ffmpeg_next::Error>) -> Result<Received, AvError> {
+impl NextFrame {
+    pub(crate) fn new(result: Result<(), ffmpeg_next::Error>) -> Result<NextFrame, AvError> {
         match result.map_err(AvError::from) {
-            Ok(()) => Ok(Received::Frame),
-            Err(AvError::AGAIN) => Ok(Received::NeedsInput),
-            Err(AvError::EOF) => Ok(Received::End),
+            Ok(()) => Ok(NextFrame::Frame),
+            Err(AvError::AGAIN) => Ok(NextFrame::NeedsInput),
+            Err(AvError::EOF) => Ok(NextFrame::End),
             Err(error) => Err(error),
         }
     }
@@ -72,8 +72,8 @@ impl Decoder {
     }
 
     /// Receives a frame.
-    pub(crate) fn receive(&mut self, into: &mut frame::Video) -> Result<Received, AvError> {
-        Received::new(self.opened.receive_frame(into))
+    pub(crate) fn receive(&mut self, into: &mut frame::Video) -> Result<NextFrame, AvError> {
+        NextFrame::new(self.opened.receive_frame(into))
     }
 
     /// The messages about the last frame, for a codec that reports damage only by messages: FFV1 verifies checksums

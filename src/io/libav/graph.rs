@@ -1,6 +1,6 @@
 //! FFmpeg's filters, which run after decoding and before all other filters.
 
-use super::decoder::Received;
+use super::decoder::NextFrame;
 use super::error::AvError;
 use super::raw::Fields;
 use super::versions::{duration, set_duration};
@@ -45,9 +45,8 @@ pub fn has_filter(name: &str) -> bool {
 
 /// A chain of FFmpeg's filters with one input and one output.
 pub(crate) struct Graph {
-    /// Part of the graph, which owns it.
+    /// The ends of the chain, which `_graph` owns; they are valid until it is dropped.
     source: filter::Context,
-    /// Likewise.
     sink: filter::Context,
     _graph: filter::Graph,
     frame_by_frame: bool,
@@ -127,9 +126,9 @@ impl Graph {
     }
 
     /// Receives a picture.
-    pub(crate) fn pull(&mut self, into: &mut frame::Video) -> Result<Received, AvError> {
-        let received = Received::new(self.sink.sink().frame(into))?;
-        if let Received::Frame = received {
+    pub(crate) fn pull(&mut self, into: &mut frame::Video) -> Result<NextFrame, AvError> {
+        let received = NextFrame::new(self.sink.sink().frame(into))?;
+        if let NextFrame::Frame = received {
             let frame = into.av_mut();
             // Its readers use the best-effort timestamp.
             frame.best_effort_timestamp = frame.pts;

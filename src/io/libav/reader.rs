@@ -1,6 +1,6 @@
 //! Reads the pictures of an input, from the start or from any number on.
 
-use super::decoder::{Decoder, Received};
+use super::decoder::{Decoder, NextFrame};
 use super::demux::{ByteSource, Demuxer, OpenError, Purpose};
 use super::error::AvError;
 use super::graph::{Graph, GraphInput};
@@ -207,12 +207,12 @@ impl Reader {
             if let Some(graph) = &mut stage.graph {
                 let mut picture = frame::Video::empty();
                 match graph.pull(&mut picture)? {
-                    Received::Frame => return Ok(Some(Item::Picture(picture))),
-                    Received::End => {
+                    NextFrame::Frame => return Ok(Some(Item::Picture(picture))),
+                    NextFrame::End => {
                         stage.ended = true;
                         continue;
                     }
-                    Received::NeedsInput => {}
+                    NextFrame::NeedsInput => {}
                 }
             }
             match self.decoded()? {
@@ -249,14 +249,14 @@ impl Reader {
     fn decoded(&mut self) -> Result<Option<Item>, AvError> {
         while !self.ended {
             let received = self.decoder.receive(&mut self.picture);
-            if !matches!(received, Ok(Received::NeedsInput)) && self.has_new_errors() {
+            if !matches!(received, Ok(NextFrame::NeedsInput)) && self.has_new_errors() {
                 if self.restart_single_threaded()? {
                     continue;
                 }
                 return Ok(Some(Item::Restart));
             }
             match received {
-                Ok(Received::Frame) => {
+                Ok(NextFrame::Frame) => {
                     self.returned = self.returned.map(|n| n + 1);
                     (self.decoded_any, self.damage_reported, self.errors) = (true, false, 0);
                     let messages = self.decoder.decoder_messages();
@@ -266,9 +266,9 @@ impl Reader {
                     }
                     return Ok(Some(Item::Picture(mem::replace(&mut self.picture, frame::Video::empty()))));
                 }
-                Ok(Received::End) => return Ok(self.end()),
-                Ok(Received::NeedsInput) if self.drained => return Ok(self.end()),
-                Ok(Received::NeedsInput) => {
+                Ok(NextFrame::End) => return Ok(self.end()),
+                Ok(NextFrame::NeedsInput) if self.drained => return Ok(self.end()),
+                Ok(NextFrame::NeedsInput) => {
                     if let Some(item) = self.feed() {
                         return Ok(Some(item));
                     }
@@ -531,8 +531,8 @@ impl Stage {
             loop {
                 let mut picture = frame::Video::empty();
                 match graph.pull(&mut picture)? {
-                    Received::Frame => self.ready.push_back(picture),
-                    Received::NeedsInput | Received::End => break,
+                    NextFrame::Frame => self.ready.push_back(picture),
+                    NextFrame::NeedsInput | NextFrame::End => break,
                 }
             }
         }

@@ -70,6 +70,10 @@ impl Info {
     }
 }
 
+/// The number of frames up to which decoding forward is faster than seeking: a seek decodes from a key frame on, and may
+/// need an index, which has to be made first.
+pub const FORWARD_LIMIT: i64 = 48;
+
 /// The name of the first frame's timecode among the details of a source.
 pub(crate) const TIMECODE: &str = "timecode";
 

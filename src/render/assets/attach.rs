@@ -3,9 +3,9 @@
 use super::{lottie, open_tracks};
 use grainfield_filters::curve::stream::StreamError;
 use grainfield_filters::curve::{Animate, Curve, Handles, Key, KeyTime, Shape, TextError};
+use grainfield_filters::frame::md5;
 use grainfield_filters::recipe::{Link, Recipe};
 use grainfield_filters::settings::{Animated, Kind, SettingError, Value};
-use md5::{Digest, Md5};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -82,9 +82,7 @@ pub fn attach(recipe: &mut Recipe) -> Result<(), AttachError> {
         let link = recipe.links[i].clone();
         let value = load(&link)
             .map_err(|cause| AttachError { link: format!("{}={link}", link.setting.id), cause })?;
-        let mut md5 = Md5::new();
-        md5.update(value.to_string());
-        recipe.links[i].digest = Some(u128::from_be_bytes(md5.finalize().into()));
+        recipe.links[i].digest = Some(md5(value.to_string()));
         recipe.set_link(&link, value);
     }
     Ok(())
@@ -209,7 +207,8 @@ fn chosen<'a>(
     }
 }
 
-fn no_track<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> AttachProblem {
+/// The error that a file has no track of this name, with the nearest of its names.
+pub fn no_track<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> AttachProblem {
     let hint = grainfield_filters::recipe::nearest(name, names).map_or(String::new(), |n| format!("; {n}"));
     AttachProblem::NoTrack(name.into(), hint)
 }

@@ -2,7 +2,7 @@
 
 use super::text_file::{TextFileError, read_text};
 use grainfield_filters::film_grain::{MAX_TEXT, Table};
-use md5::{Digest, Md5};
+use grainfield_filters::frame::md5;
 use std::path::Path;
 
 /// Reads a film grain table, and returns it with a 128-bit digest: the MD5 of its parameters, first byte
@@ -13,9 +13,8 @@ use std::path::Path;
 pub fn load_grain_table(path: &Path) -> Result<(Table, u128), TextFileError> {
     let text = read_text(path, "a film grain table", MAX_TEXT)?;
     let table: Table = text.parse().map_err(|e| TextFileError::Says(format!("{}: {e}", path.display())))?;
-    let mut md5 = Md5::new();
-    md5.update(table.to_string());
-    Ok((table, u128::from_be_bytes(md5.finalize().into())))
+    let digest = md5(table.to_string());
+    Ok((table, digest))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Look-up tables of colours from files.
 
 use super::text_file::{TextFileError, read_bytes};
+use grainfield_filters::frame::md5;
 use grainfield_filters::lut::{Lut, MAX_TEXT};
-use md5::{Digest, Md5};
 use std::path::Path;
 
 /// Reads a `.cube` file, and returns it with a 128-bit digest: the MD5 of its text, first byte highest.
@@ -14,7 +14,7 @@ pub fn load_lut(path: &Path) -> Result<(Lut, u128), TextFileError> {
     // Old titles and comments are in other encodings; keywords and numbers are ASCII.
     let lut = String::from_utf8_lossy(&bytes).parse();
     let lut: Lut = lut.map_err(|e| TextFileError::Says(format!("{}: {e}", path.display())))?;
-    Ok((lut, u128::from_be_bytes(Md5::digest(&bytes).into())))
+    Ok((lut, md5(&bytes)))
 }
 
 #[cfg(test)]

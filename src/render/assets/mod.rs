@@ -19,7 +19,7 @@ mod text_file;
 mod tracks;
 
 pub use attach::one;
-pub use attach::{AttachError, AttachProblem, attach};
+pub use attach::{AttachError, AttachProblem, attach, no_track};
 pub use built_in::{BUILT_IN, built_in, short_name};
 pub use clip::load_clip;
 pub use effect::{load_effect, load_effect_with};
@@ -27,7 +27,6 @@ pub use grain_table::load_grain_table;
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
 pub use lottie::{LottieError, lottie, to_lottie};
 pub use lut::load_lut;
-pub(crate) use plate::digest as plate_digest;
 pub use plate::load_plate;
 pub use state_cache::{DiskStateCache, pack as pack_state, unpack as unpack_state};
 pub use text_file::{TextFileError, read_text};

@@ -3,7 +3,6 @@
 use super::TextFileError;
 use grainfield_filters::plate::{Plate, PlateBuilder};
 use grainfield_io::source::{self, Options, Slot, SourceError};
-use md5::{Digest, Md5};
 use std::path::Path;
 
 /// Reads grain from a clip, a sequence or a picture of any format, and returns it with a 128-bit digest: the MD5 of its
@@ -27,13 +26,6 @@ pub fn load_plate(path: &Path) -> Result<(Plate, u128), TextFileError> {
         builder.add(&slot.frame).map_err(|e| says(&e))?;
     }
     let plate = builder.finish().map_err(|e| says(&e))?;
-    let digest = digest(&plate);
+    let digest = plate.digest();
     Ok((plate, digest))
-}
-
-/// The MD5 of a plate's tiles, first byte highest.
-pub(crate) fn digest(plate: &Plate) -> u128 {
-    let mut md5 = Md5::new();
-    plate.digest(|bytes| md5.update(bytes));
-    u128::from_be_bytes(md5.finalize().into())
 }

@@ -10,45 +10,36 @@ use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 use grainfield_filters::host::{StateCache, lock};
-use grainfield_io::disk::cache::{Cache, Kind};
-use md5::{Digest, Md5};
+use grainfield_io::disk::cache::{Cache, Kind, seal, unseal};
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex};
 
 const MAGIC: [u8; 8] = *b"\x89GFJ\r\n\x1a\n";
 /// The version of the format.
 const VERSION: u32 = 1;
-const HEAD: usize = 36;
-const SUM: usize = 16;
 /// The largest state in bytes.
 const MAX_BYTES: u64 = 1 << 28;
+/// The start of a file: magic, version and key.
+fn head(key: u128) -> Vec<u8> {
+    [&MAGIC[..], &VERSION.to_le_bytes(), &key.to_le_bytes()].concat()
+}
+
 /// The file contents of a state.
 ///
 /// # Errors
 /// Those of the compression.
 pub fn pack(key: u128, state: &[u8]) -> io::Result<Vec<u8>> {
-    let mut out = Vec::with_capacity(HEAD + SUM + state.len());
-    out.extend(MAGIC);
-    out.extend(VERSION.to_le_bytes());
-    out.extend(key.to_le_bytes());
+    let mut out = head(key);
     out.extend((state.len() as u64).to_le_bytes());
     let mut encoder = DeflateEncoder::new(out, Compression::new(3));
     encoder.write_all(state)?;
-    let mut out = encoder.finish()?;
-    let sum = Md5::digest(&out);
-    out.extend_from_slice(&sum);
-    Ok(out)
+    Ok(seal(encoder.finish()?))
 }
 
 /// The state in a file, if the file is intact and has this key.
 pub fn unpack(key: u128, file: &[u8]) -> Option<Vec<u8>> {
-    let (body, sum) = file.split_at_checked(file.len().checked_sub(SUM)?)?;
-    let (head, packed) = body.split_at_checked(HEAD)?;
-    let right = head.starts_with(&MAGIC) && head[8..12] == VERSION.to_le_bytes();
-    if !right || head[12..28] != key.to_le_bytes() || Md5::digest(body).as_slice() != sum {
-        return None;
-    }
-    let length = u64::from_le_bytes(*head.last_chunk()?);
+    let (length, packed) = unseal(&head(key), file)?.split_first_chunk()?;
+    let length = u64::from_le_bytes(*length);
     // DEFLATE expands by a factor of at most 1032.
     if length > MAX_BYTES || length > (packed.len() as u64).saturating_mul(1100) {
         return None;
@@ -73,7 +64,7 @@ impl DiskStateCache {
     }
 
     /// The first error while storing a state, if there was one: the folder, and the error of the system.
-    pub fn take_failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<String> {
         let trouble = lock(&self.trouble);
         trouble.as_ref().map(|why| format!("{}: {why}", self.cache.folder(Kind::State).display()))
     }
@@ -260,17 +251,17 @@ mod tests {
         // A file has the name of the folder.
         fs::write(cache.path().join("states"), b"").unwrap();
         let jumps = jumps_in(cache.path(), DEFAULT_LIMIT);
-        assert_eq!(jumps.take_failure(), None);
+        assert_eq!(jumps.failure(), None);
         jumps.put(1, &state(1));
         jumps.put(2, &state(2));
-        let text = jumps.take_failure().unwrap();
+        let text = jumps.failure().unwrap();
         let folder = jumps.folder().display().to_string();
         assert!(text.starts_with(&format!("{folder}: ")) && text.len() > folder.len() + 4, "{text}");
         assert_eq!(jumps.get(1), None);
         fs::remove_file(jumps.folder()).unwrap();
         let jumps = jumps_in(cache.path(), DEFAULT_LIMIT);
         jumps.put(1, &state(1));
-        assert_eq!((jumps.get(1), jumps.take_failure()), (Some(state(1)), None));
+        assert_eq!((jumps.get(1), jumps.failure()), (Some(state(1)), None));
     }
 
     #[test]

@@ -111,11 +111,13 @@ pub enum JobsError {
     Empty,
     /// A limit is exceeded.
     #[error("more than {0}")]
-    Most(&'static str),
+    TooMany(&'static str),
 }
 
-fn bad<T>(place: impl fmt::Display, problem: impl Into<String>) -> Result<T, JobsError> {
-    Err(JobsError::Bad { place: place.to_string(), problem: problem.into() })
+impl JobsError {
+    pub(super) fn bad(place: impl Into<String>, problem: impl Into<String>) -> JobsError {
+        JobsError::Bad { place: place.into(), problem: problem.into() }
+    }
 }
 
 impl JobList {
@@ -125,7 +127,7 @@ impl JobList {
             return Err(JobsError::Empty);
         }
         if self.jobs.len() > MAX_JOBS {
-            return Err(JobsError::Most("100000 jobs"));
+            return Err(JobsError::TooMany("100000 jobs"));
         }
         let mut names = BTreeMap::new();
         let mut outputs = BTreeMap::new();
@@ -162,9 +164,10 @@ pub fn glob(input: &str, to: &str, options: &[JobOption]) -> Result<JobList, Job
     let mut search = Search { place: format!("'{input}'"), examined: 0 };
     let path = Path::new(input);
     let Some(file) = path.file_name().filter(|_| !input.ends_with('/')) else {
-        return bad(search.place, "is empty");
+        return Err(JobsError::bad(search.place, "is empty"));
     };
-    let pattern = Pattern::parse(OsStr::new(file)).or_else(|e| bad(&search.place, e.to_string()))?;
+    let pattern =
+        Pattern::parse(OsStr::new(file)).map_err(|e| JobsError::bad(&search.place, e.to_string()))?;
     let mut jobs = JobList::default();
     for (folder, found) in search.folders(path.parent().unwrap_or(Path::new("")))? {
         let names = match search.names(&folder) {
@@ -192,12 +195,12 @@ pub fn glob(input: &str, to: &str, options: &[JobOption]) -> Result<JobList, Job
                 ..BatchJob::default()
             });
             if jobs.jobs.len() > MAX_JOBS {
-                return Err(JobsError::Most("100000 jobs"));
+                return Err(JobsError::TooMany("100000 jobs"));
             }
         }
     }
     if jobs.jobs.is_empty() {
-        return bad(search.place, "matches no file");
+        return Err(JobsError::bad(search.place, "matches no file"));
     }
     jobs.check(Path::new("."))?;
     Ok(jobs)
@@ -250,10 +253,11 @@ impl Search {
             let names = entries.take(MAX_EXAMINED + 1).map(|entry| Ok(entry?.file_name()));
             names.collect::<io::Result<Vec<_>>>()
         });
-        let mut names = entries.or_else(|e| bad(&self.place, format!("{}: {e}", real.display())))?;
+        let mut names =
+            entries.map_err(|e| JobsError::bad(&self.place, format!("{}: {e}", real.display())))?;
         self.examined += names.len();
         if self.examined > MAX_EXAMINED {
-            return Err(JobsError::Most("10,000,000 files and folders below the pattern"));
+            return Err(JobsError::TooMany("10,000,000 files and folders below the pattern"));
         }
         names.sort();
         Ok(names)
@@ -329,14 +333,15 @@ fn substitute(to: &str, values: &[(&str, &str)]) -> Result<String, JobsError> {
     while let Some(open) = rest.find('{') {
         out.push_str(&rest[..open]);
         let Some(close) = rest[open..].find('}') else {
-            return bad("the pattern of outputs", format!("'{to}': a closing brace is missing"));
+            return Err(JobsError::bad(
+                "the pattern of outputs",
+                format!("'{to}': a closing brace is missing"),
+            ));
         };
         let key = &rest[open + 1..open + close];
         let Some((_, value)) = values.iter().find(|v| v.0 == key) else {
-            return bad(
-                "the pattern of outputs",
-                format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}"),
-            );
+            let problem = format!("{{{key}}} is not known; use {{dir}}, {{name}} and {{ext}}");
+            return Err(JobsError::bad("the pattern of outputs", problem));
         };
         out.push_str(value);
         rest = &rest[open + close + 1..];

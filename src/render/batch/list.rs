@@ -33,8 +33,8 @@ pub const MAX_TEXT: u64 = 16 << 20;
 /// The largest total size of the options of all jobs in bytes; those under `[all]` count for each job.
 const MAX_OPTIONS: usize = 256 << 20;
 
-/// Options that are only allowed on the command line of `batch`, or that a job has in another form.
-const NOT: [&str; 9] =
+/// Options of the command line of `batch`, and those that a job has in another form.
+const REFUSED_OPTIONS: [&str; 9] =
     ["shard", "resume", "verify", "progress", "quiet", "verbose", "help", "input", "output"];
 
 type Item<'a> = Spanned<DeValue<'a>>;
@@ -48,7 +48,7 @@ impl JobList {
     /// [`JobsError`] with the line.
     pub fn parse(text: &str, folder: &Path) -> Result<JobList, JobsError> {
         if text.len() as u64 > MAX_TEXT {
-            return Err(JobsError::Most("16 MiB of text"));
+            return Err(JobsError::TooMany("16 MiB of text"));
         }
         let document = DeTable::parse(text).map_err(|e| JobsError::Toml(e.to_string()))?;
         let reader = Reader { folder, lines: Lines::new(text) };
@@ -76,7 +76,7 @@ struct Reader<'t> {
 }
 
 fn bad<T>(line: u32, place: &str, problem: &str) -> Result<T, JobsError> {
-    Err(JobsError::Bad { place: format!("line {line}, {place}"), problem: problem.into() })
+    Err(JobsError::bad(format!("line {line}, {place}"), problem))
 }
 
 impl Reader<'_> {
@@ -109,7 +109,7 @@ impl Reader<'_> {
             }
         }
         if list.len() > MAX_JOBS {
-            return Err(JobsError::Most("100000 jobs"));
+            return Err(JobsError::TooMany("100000 jobs"));
         }
         let mut bytes = 0;
         for (i, item) in list.iter().enumerate() {
@@ -126,7 +126,7 @@ impl Reader<'_> {
                 .map(|o| o.key.len() + o.value.as_ref().map_or(0, |v| v.len()) + size_of_val(o))
                 .sum::<usize>();
             if bytes > MAX_OPTIONS {
-                return Err(JobsError::Most("256 MiB of options, those of [all] counted for each job"));
+                return Err(JobsError::TooMany("256 MiB of options, those of [all] counted for each job"));
             }
             jobs.jobs.push(job);
         }
@@ -166,7 +166,9 @@ impl Reader<'_> {
         let (mut options, mut lines) = (Vec::new(), Vec::new());
         for (key, (line, item)) in settings {
             let place = format!("{place}, {key}");
-            if NOT.contains(&key) || !key.bytes().all(|b| b.is_ascii_lowercase() || b"-_".contains(&b)) {
+            if REFUSED_OPTIONS.contains(&key)
+                || !key.bytes().all(|b| b.is_ascii_lowercase() || b"-_".contains(&b))
+            {
                 return bad(line, &place, "is not an option that a job can have: see 'grainfield render -h'");
             }
             let key = key.replace('_', "-");

@@ -1,4 +1,7 @@
 //! Many renders, one after another or several at a time, by one program or several that share the list.
+//!
+//! A job keeps its options as words of the command line, which the program parses again for each job: so a list accepts
+//! exactly what `render` accepts, with the same messages.
 
 pub mod fingerprint;
 pub mod jobs;
@@ -20,7 +23,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The result of a job.
 #[derive(Clone, Debug)]
-pub enum End {
+pub enum JobOutcome {
     /// It succeeded.
     Done(Summary),
     /// It failed for this reason.
@@ -52,7 +55,7 @@ pub enum Event {
 
 /// The result of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Tally {
+pub struct Counts {
     /// Jobs completed in this run.
     pub done: usize,
     /// Jobs that failed, in this run or before.
@@ -87,7 +90,7 @@ pub struct Batch<'a> {
     /// Set to cancel.
     pub cancel: &'a Cancel,
     /// Runs a job, and adds the files that it reads to the record. Called from several threads.
-    pub perform: &'a (dyn Fn(&BatchJob, Start<'_>) -> End + Sync),
+    pub perform: &'a (dyn Fn(&BatchJob, Start<'_>) -> JobOutcome + Sync),
     /// Called for other events of a job.
     pub on_event: &'a (dyn Fn(&BatchJob, &Event) + Sync),
 }
@@ -95,7 +98,7 @@ pub struct Batch<'a> {
 /// How a job begins.
 pub struct Start<'a> {
     /// Whether an existing output is replaced as a whole instead of being resumed.
-    pub anew: bool,
+    pub start_over: bool,
     /// The record of its options and inputs, without files that only its options name.
     pub fingerprint: &'a mut Fingerprint,
 }
@@ -105,16 +108,16 @@ impl Batch<'_> {
     ///
     /// # Errors
     /// The status file cannot be read.
-    pub fn run(&self) -> io::Result<Tally> {
+    pub fn run(&self) -> io::Result<Counts> {
         // failures from before this run; new ones belong to this or another program and are not retried
         let old = self.queue.read()?;
-        let tally = Mutex::new(Tally::default());
+        let counts = Mutex::new(Counts::default());
         let elsewhere = Mutex::new(Vec::new());
         let pass = |indices: &[usize], last: bool| {
             let next = AtomicUsize::new(0);
             let work = || {
                 while let Some(&index) = indices.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let mut add = Tally::default();
+                    let mut add = Counts::default();
                     if self.cancel.is_cancelled() {
                         add.left = 1;
                     } else {
@@ -127,7 +130,7 @@ impl Batch<'_> {
                     if add.elsewhere > 0 {
                         (self.on_event)(&self.jobs[index], &Event::Elsewhere);
                     }
-                    lock(&tally).add(&add);
+                    lock(&counts).add(&add);
                 }
             };
             std::thread::scope(|scope| {
@@ -144,96 +147,96 @@ impl Batch<'_> {
             retried.sort_unstable();
             pass(&retried, true);
         }
-        Ok(tally.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn run_job(&self, index: usize, old: &BTreeMap<String, Record>, tally: &mut Tally) {
+    fn run_job(&self, index: usize, old: &BTreeMap<String, Record>, counts: &mut Counts) {
         let job = &self.jobs[index];
-        let queue_error = |e: io::Error, tally: &mut Tally| {
-            tally.failed += 1;
+        let queue_error = |e: io::Error, counts: &mut Counts| {
+            counts.failed += 1;
             let status = self.queue.status().display();
             (self.on_event)(job, &Event::Queue(format!("{status}: {e}")));
         };
-        let (lease, standing) = match self.queue.claim(job) {
+        let (lease, job_status) = match self.queue.claim(job) {
             Ok(Claim::Elsewhere) => {
-                tally.elsewhere += 1;
+                counts.elsewhere += 1;
                 return;
             }
-            Ok(Claim::Ours(lease, standing)) => (lease, *standing),
-            Err(e) => return queue_error(e, tally),
+            Ok(Claim::Ours(lease, job_status)) => (lease, *job_status),
+            Err(e) => return queue_error(e, counts),
         };
-        let reason = || standing.reason.clone().unwrap_or_default();
-        match standing.state {
+        let reason = || job_status.reason.clone().unwrap_or_default();
+        match job_status.state {
             State::Done => {
-                tally.before += 1;
+                counts.before += 1;
                 return (self.on_event)(job, &Event::Before);
             }
             State::Postponed => return (self.on_event)(job, &Event::Postponed),
-            State::Failed if !(self.retry && old.get(&self.queue.id(job)) == standing.record.as_ref()) => {
-                tally.failed += 1;
+            State::Failed if !(self.retry && old.get(&self.queue.id(job)) == job_status.record.as_ref()) => {
+                counts.failed += 1;
                 return (self.on_event)(job, &Event::FailedBefore(reason()));
             }
             State::Stale if !self.overwrite && !job.overwrites() => {
-                tally.failed += 1;
+                counts.failed += 1;
                 return (self.on_event)(job, &Event::Stale(reason()));
             }
             _ => {}
         }
         if let Err(e) = lease.set(State::Running, 0, None, None) {
-            return queue_error(e, tally);
+            return queue_error(e, counts);
         }
         let mut fingerprint = self.queue.scope.fingerprint(job);
-        let start = Start { anew: lease.anew, fingerprint: &mut fingerprint };
-        let end = catch_unwind(AssertUnwindSafe(|| (self.perform)(job, start))).unwrap_or_else(|_| {
-            End::Failed(
+        let start = Start { start_over: lease.start_over, fingerprint: &mut fingerprint };
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.perform)(job, start))).unwrap_or_else(|_| {
+            JobOutcome::Failed(
                 "internal error; please report it with the command that led to it".into(),
                 Summary::default(),
             )
         });
-        let removed = matches!(end, End::Removed);
+        let removed = matches!(outcome, JobOutcome::Removed);
         let fingerprint = || Some(self.queue.scope.rendered(fingerprint, job));
-        if let Err(e) = ended(&lease, end, fingerprint, tally) {
-            queue_error(e, tally);
+        if let Err(e) = counts.record(&lease, outcome, fingerprint) {
+            queue_error(e, counts);
         } else if removed {
             (self.on_event)(job, &Event::Removed);
         }
     }
 }
 
-/// Records the result of a job.
-fn ended(
-    lease: &Lease,
-    end: End,
-    fingerprint: impl FnOnce() -> Option<Fingerprint>,
-    tally: &mut Tally,
-) -> io::Result<()> {
-    let mut count = |s: &Summary| {
-        tally.frames += s.frames;
-        tally.skipped += s.skipped;
-        tally.left_out += s.failed;
-        s.frames + s.skipped
-    };
-    match end {
-        End::Done(s) => {
-            lease.set(State::Done, count(&s), None, fingerprint())?;
-            tally.done += 1;
+impl Counts {
+    /// Records the result of a job in the status file, and counts it.
+    fn record(
+        &mut self,
+        lease: &Lease,
+        outcome: JobOutcome,
+        fingerprint: impl FnOnce() -> Option<Fingerprint>,
+    ) -> io::Result<()> {
+        let mut count = |s: &Summary| {
+            self.frames += s.frames;
+            self.skipped += s.skipped;
+            self.left_out += s.failed;
+            s.frames + s.skipped
+        };
+        match outcome {
+            JobOutcome::Done(s) => {
+                lease.set(State::Done, count(&s), None, fingerprint())?;
+                self.done += 1;
+            }
+            JobOutcome::Failed(why, s) => {
+                lease.set(State::Failed, count(&s), Some(why), fingerprint())?;
+                self.failed += 1;
+            }
+            JobOutcome::Cancelled(kept, s) => {
+                let frames = count(&s);
+                self.left += 1;
+                lease.set(State::Waiting, frames, Some(kept), None)?;
+            }
+            JobOutcome::Removed => lease.set(State::Waiting, 0, None, None)?,
         }
-        End::Failed(why, s) => {
-            lease.set(State::Failed, count(&s), Some(why), fingerprint())?;
-            tally.failed += 1;
-        }
-        End::Cancelled(kept, s) => {
-            let frames = count(&s);
-            tally.left += 1;
-            lease.set(State::Waiting, frames, Some(kept), None)?;
-        }
-        End::Removed => lease.set(State::Waiting, 0, None, None)?,
+        Ok(())
     }
-    Ok(())
-}
 
-impl Tally {
-    fn add(&mut self, o: &Tally) {
+    fn add(&mut self, o: &Counts) {
         self.done += o.done;
         self.failed += o.failed;
         self.before += o.before;
@@ -257,8 +260,13 @@ mod tests {
         (0..count).map(job).collect()
     }
 
-    fn run(queue: &Queue, jobs: &[BatchJob], retry: bool, perform: &(dyn Fn(usize) -> End + Sync)) -> Tally {
-        let perform: &(dyn Fn(&BatchJob, Start<'_>) -> End + Sync) =
+    fn run(
+        queue: &Queue,
+        jobs: &[BatchJob],
+        retry: bool,
+        perform: &(dyn Fn(usize) -> JobOutcome + Sync),
+    ) -> Counts {
+        let perform: &(dyn Fn(&BatchJob, Start<'_>) -> JobOutcome + Sync) =
             &|job, _| perform(job.name.parse().unwrap());
         let (cancel, on_event, overwrite) = (&Cancel::new(), &|_: &BatchJob, _: &Event| {}, false);
         Batch { queue, jobs, at_once: 3, retry, overwrite, cancel, perform, on_event }.run().unwrap()
@@ -276,7 +284,7 @@ mod tests {
         let perform = |i: usize| {
             times[i].fetch_add(1, Ordering::Relaxed);
             std::thread::sleep(Duration::from_millis(2));
-            End::Done(Summary { frames: 1, ..Summary::default() })
+            JobOutcome::Done(Summary { frames: 1, ..Summary::default() })
         };
         std::thread::scope(|s| {
             let shares: Vec<_> =
@@ -294,20 +302,20 @@ mod tests {
         let queue = queue(&folder);
         let jobs = jobs(5);
         let fails = |i: usize| match i {
-            1 => End::Failed("bad".into(), Summary::default()),
+            1 => JobOutcome::Failed("bad".into(), Summary::default()),
             2 => panic!("a fault of ours"),
-            3 => End::Cancelled("interrupted".into(), Summary::default()),
-            _ => End::Done(Summary::default()),
+            3 => JobOutcome::Cancelled("interrupted".into(), Summary::default()),
+            _ => JobOutcome::Done(Summary::default()),
         };
-        let tally = run(&queue, &jobs, false, &fails);
-        assert_eq!((tally.done, tally.failed, tally.left), (2, 2, 1));
+        let counts = run(&queue, &jobs, false, &fails);
+        assert_eq!((counts.done, counts.failed, counts.left), (2, 2, 1));
         let read = queue.read().unwrap();
         assert_eq!(read[&queue.id(&jobs[1])].reason.as_deref(), Some("bad"));
         assert_eq!(read[&queue.id(&jobs[3])].state, State::Waiting);
-        let good = |_: usize| End::Done(Summary::default());
-        let tally = run(&queue, &jobs, false, &good);
-        assert_eq!((tally.done, tally.failed, tally.before), (1, 2, 2));
-        let tally = run(&queue, &jobs, true, &good);
-        assert_eq!((tally.done, tally.failed, tally.before), (2, 0, 3));
+        let good = |_: usize| JobOutcome::Done(Summary::default());
+        let counts = run(&queue, &jobs, false, &good);
+        assert_eq!((counts.done, counts.failed, counts.before), (1, 2, 2));
+        let counts = run(&queue, &jobs, true, &good);
+        assert_eq!((counts.done, counts.failed, counts.before), (2, 0, 3));
     }
 }

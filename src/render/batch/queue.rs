@@ -67,7 +67,7 @@ impl State {
 
 /// The state of a job by its last record and the files on the disk.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Standing {
+pub struct JobStatus {
     /// The state.
     pub state: State,
     /// The reason for it, if there is one.
@@ -75,7 +75,7 @@ pub struct Standing {
     /// The last record.
     pub record: Option<Record>,
     /// Whether the output is that of an earlier run and is to be replaced as a whole: it is not resumed.
-    pub anew: bool,
+    pub start_over: bool,
 }
 
 /// A line of the status file.
@@ -101,8 +101,8 @@ pub struct Record {
     #[serde(default, alias = "made", skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<Fingerprint>,
     /// If it has not been completed: whether an existing output is that of an earlier run, to be replaced as a whole.
-    #[serde(default)]
-    pub anew: bool,
+    #[serde(default, rename = "anew")]
+    pub start_over: bool,
 }
 
 /// The status file and the locks of a list.
@@ -121,7 +121,7 @@ pub enum Claim {
     /// Another program runs it.
     Elsewhere,
     /// This program has locked it until the value is dropped; with its state.
-    Ours(Box<Lease>, Box<Standing>),
+    Ours(Box<Lease>, Box<JobStatus>),
 }
 
 /// A job that this program has locked.
@@ -131,7 +131,7 @@ pub struct Lease {
     id: String,
     job: String,
     /// Whether an existing output is that of an earlier run, to be replaced as a whole.
-    pub anew: bool,
+    pub start_over: bool,
     /// Locked while it is open.
     _lock: File,
 }
@@ -191,7 +191,7 @@ impl Queue {
     ///
     /// # Errors
     /// As [`read`](Queue::read).
-    pub fn states(&self, jobs: &[BatchJob]) -> io::Result<Vec<Standing>> {
+    pub fn states(&self, jobs: &[BatchJob]) -> io::Result<Vec<JobStatus>> {
         // no job is claimed before this is released; without the file, none has ever been
         let look = lines::open(&self.locks.join("status.lock"), OpenOptions::new().read(true)).ok();
         let look = look.filter(|lock| lock.lock_shared().is_ok());
@@ -211,16 +211,16 @@ impl Queue {
         Ok(jobs
             .iter()
             .zip(last)
-            .map(|(job, (record, running))| self.standing(job, record, running))
+            .map(|(job, (record, running))| self.job_status(job, record, running))
             .collect())
     }
 
-    fn standing(&self, job: &BatchJob, record: Option<Record>, running: bool) -> Standing {
+    fn job_status(&self, job: &BatchJob, record: Option<Record>, running: bool) -> JobStatus {
         let state = if job.postponed { State::Postponed } else { State::Waiting };
-        let mut now = Standing { state, reason: None, record, anew: false };
+        let mut now = JobStatus { state, reason: None, record, start_over: false };
         let Some(record) = &now.record else { return now };
         let fingerprint = record.fingerprint.clone().unwrap_or_default();
-        now.anew = record.anew && self.scope.exists(job);
+        now.start_over = record.start_over && self.scope.exists(job);
         match record.state {
             State::Running if running => now.state = State::Running,
             _ if job.postponed => {}
@@ -233,7 +233,7 @@ impl Queue {
                 None => now.state = State::Done,
                 Some(Change::Missing(why)) => now.reason = Some(why.into()),
                 Some(Change::Stale(why)) => {
-                    (now.state, now.reason, now.anew) = (State::Stale, Some(why), true);
+                    (now.state, now.reason, now.start_over) = (State::Stale, Some(why), true);
                 }
             },
             State::Waiting | State::Stale | State::Postponed => now.reason = record.reason.clone(),
@@ -263,10 +263,10 @@ impl Queue {
         }
         drop(look);
         // its state is only final after the lock was taken
-        let standing = self.standing(job, self.read()?.remove(&id), false);
-        let anew = standing.anew;
-        let lease = Lease { queue: self.clone(), id, job: job.name.clone(), anew, _lock: lock };
-        Ok(Claim::Ours(Box::new(lease), Box::new(standing)))
+        let job_status = self.job_status(job, self.read()?.remove(&id), false);
+        let start_over = job_status.start_over;
+        let lease = Lease { queue: self.clone(), id, job: job.name.clone(), start_over, _lock: lock };
+        Ok(Claim::Ours(Box::new(lease), Box::new(job_status)))
     }
 
     fn append(&self, record: &Record) -> io::Result<()> {
@@ -310,8 +310,8 @@ impl Lease {
     ) -> io::Result<()> {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
         let (id, job, by) = (self.id.clone(), self.job.clone(), self.queue.by.clone());
-        let anew = self.anew && state != State::Done;
-        self.queue.append(&Record { id, job, state, frames, reason, by, time, fingerprint, anew })
+        let start_over = self.start_over && state != State::Done;
+        self.queue.append(&Record { id, job, state, frames, reason, by, time, fingerprint, start_over })
     }
 }
 

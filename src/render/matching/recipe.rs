@@ -57,9 +57,8 @@ pub fn recipe(
 ) -> Result<RecipeMatch, MatchError> {
     let format = *shot.format();
     let mut settings = first_settings(&format, plate);
-    settings.plate = kept.map(|(name, kept)| {
-        FileAsset::named(name).read(Arc::new(kept.clone()), crate::assets::plate_digest(kept))
-    });
+    settings.plate =
+        kept.map(|(name, kept)| FileAsset::named(name).read(Arc::new(kept.clone()), kept.digest()));
     let generated = settings.plate.is_none();
     let coloured = !format.is_rgb() && plate.planes().len() > 1 && settings.chroma > 0.0;
     let mut spectra: Vec<TargetSpectrum> =

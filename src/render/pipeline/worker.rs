@@ -5,7 +5,7 @@ use super::shared::{Shared, Writing};
 use super::{Failure, FrameDone, FrameError, LostTime, NoteCode, OnError, Summary};
 use grainfield_filters::chain::Workspace;
 use grainfield_filters::frame::{Frame, FrameTime};
-use grainfield_filters::host::{Host, PrepareError, StateCache, lock, wait};
+use grainfield_filters::host::{Host, PrepareError, StateCache, lock, panic_text, wait};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::disk::DiskError;
 use grainfield_io::media::SinkError;
@@ -164,11 +164,8 @@ fn take_ticket(shared: &Shared, slot: &mut Slot) -> Option<(u64, Next)> {
 
 /// Converts a panic to an error of this frame.
 pub(crate) fn guarded<T>(f: impl FnOnce() -> Result<T, FrameError>) -> Result<T, FrameError> {
-    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        Err(FrameError::Panic(text.unwrap_or_else(|| "no message".into())))
-    })
+    catch_unwind(AssertUnwindSafe(f))
+        .unwrap_or_else(|panic| Err(FrameError::Panic(panic_text(&*panic).into())))
 }
 
 /// Filters and encodes: the work that needs no order.

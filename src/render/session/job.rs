@@ -62,17 +62,17 @@ impl Job {
     /// # Errors
     /// [`JobError`].
     pub fn prepare(request: Request) -> Result<Job, JobError> {
-        Job::between(request, &mut NamedEndpoints)
+        Job::prepare_with(request, &mut NamedEndpoints)
     }
 
     /// The same with another source and sink.
-    pub(super) fn between(mut request: Request, ends: &mut dyn Endpoints) -> Result<Job, JobError> {
+    pub(super) fn prepare_with(mut request: Request, endpoints: &mut dyn Endpoints) -> Result<Job, JobError> {
         // Files that the caller has loaded are not read again.
         crate::assets::attach(&mut request.recipe)?;
         files::check(&request)?;
         request.check_files()?;
         let cache = request.cache.open();
-        let mut opened = Opened::new(&request, cache.clone(), ends)?;
+        let mut opened = Opened::new(&request, cache.clone(), endpoints)?;
         let (chain, native_format) = opened.bind(&mut request)?;
         let frames = RequestedFrames::new(&request, &opened);
         let bound = BoundRequest { request: &request, opened: &opened, chain: &chain, frames: &frames };
@@ -82,10 +82,10 @@ impl Job {
         let plan = sink_plan(&bound, selection.journal, total);
         opened.check_files(&request, selection.wanted.as_ref())?;
         let threads = threads(&request)?;
-        let endpoint_bytes = ends.per_frame(chain.output());
+        let endpoint_bytes = endpoints.per_frame(chain.output());
         let slots = limits::slots(&request, threads, &opened.output, &chain, total, endpoint_bytes)?;
         let mut lost = losses::between_formats(&native_format, chain.output(), request.pix_fmt.is_some());
-        if ends.drops_metadata(&opened.output) {
+        if endpoints.drops_metadata(&opened.output) {
             lost.extend(losses::without_metadata(&opened.info));
         }
         // before anything is created that would have to be removed again
@@ -95,7 +95,7 @@ impl Job {
             Some(shard) => opened.output.sharded(shard),
             None => opened.output,
         };
-        let sink = if selection.done { Box::new(Null) } else { ends.sink(&output, &plan)? };
+        let sink = if selection.done { Box::new(Null) } else { endpoints.sink(&output, &plan)? };
         lost.extend(sink.warnings().into_iter().map(|text| NoteCode::NotHeld.note(text)));
         losses::check(&request, &lost)?;
         let mut notes = notes(&request, &opened.info, &chain, &selection.notes, &*sink);
@@ -175,7 +175,7 @@ impl Job {
     pub fn run(self, on_event: &dyn Fn(Event)) -> Result<Summary, RunError> {
         let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, on_event);
         let summary = Summary { skipped: self.skipped, ..summary };
-        if let Some(failure) = self.states.as_ref().and_then(|states| states.take_failure()) {
+        if let Some(failure) = self.states.as_ref().and_then(|states| states.failure()) {
             on_event(Event::Note(NoteCode::Cache.note(format!(
                 "some states could not be stored in the cache, so seeking may be slow: {failure}"
             ))));

@@ -35,7 +35,7 @@ impl Picture {
 
     /// The MD5 of the samples, as the output `hash:` prints it for this frame.
     pub fn digest(&self) -> String {
-        self.frame.digest().iter().map(|b| format!("{b:02x}")).collect()
+        format!("{:032x}", self.frame.digest())
     }
 
     /// Writes an image file of the family that its extension names, in the nearest format that the family can hold,

@@ -17,18 +17,18 @@ const EVENTS: usize = 4096;
 /// A render that has not been prepared yet.
 pub struct Render {
     request: Request,
-    ends: Box<dyn Endpoints>,
+    endpoints: Box<dyn Endpoints>,
 }
 
 impl Render {
     /// A render of a request, which opens its input separately.
     pub fn new(request: Request) -> Render {
-        Render { request, ends: Box::new(NamedEndpoints) }
+        Render { request, endpoints: Box::new(NamedEndpoints) }
     }
 
     /// The same with another source and sink. The request's output then only determines the accepted formats.
-    pub fn between(request: Request, ends: impl Endpoints + 'static) -> Render {
-        Render { request, ends: Box::new(ends) }
+    pub fn between(request: Request, endpoints: impl Endpoints + 'static) -> Render {
+        Render { request, endpoints: Box::new(endpoints) }
     }
 
     /// Renders only these frames, in this order, by the user's numbers, as `0..100`, `3..=5` or `7..`, or as the command
@@ -57,7 +57,7 @@ impl Render {
     #[must_use]
     pub fn to(mut self, output: impl Into<OsString>) -> Render {
         self.request.output = output.into();
-        self.ends = Box::new(NamedEndpoints);
+        self.endpoints = Box::new(NamedEndpoints);
         self
     }
 
@@ -101,7 +101,7 @@ impl Render {
     /// # Errors
     /// Of the kinds usage, input and output.
     pub fn prepare(mut self) -> Result<Job, Error> {
-        Ok(Job::between(self.request, &mut *self.ends)?)
+        Ok(Job::prepare_with(self.request, &mut *self.endpoints)?)
     }
 }
 
@@ -155,8 +155,8 @@ impl Running {
         std::iter::from_fn(|| lock(self.events.as_ref()?).recv().ok())
     }
 
-    /// Cancels the render, from any thread. Frames that are being filtered are dropped; the part that was written is completed and named
-    /// `NAME.partial.EXT`, or `NAME.partial-2.EXT` if that exists: see [`RunError::partial`].
+    /// Cancels the render, from any thread. Frames that are being filtered are dropped; the part that was written is
+    /// completed and named `NAME.partial.EXT`, or `NAME.partial-2.EXT` if that exists: see [`RunError::partial`].
     pub fn cancel(&self) {
         self.cancel.cancel();
     }

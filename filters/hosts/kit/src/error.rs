@@ -1,5 +1,6 @@
 //! Errors for hosts.
 
+use grainfield_filters::host::panic_text;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -38,9 +39,7 @@ impl HostError {
 /// That of `f`, or that it has panicked.
 pub fn guarded<T>(f: impl FnOnce() -> Result<T, HostError>) -> Result<T, HostError> {
     catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
-        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-        let text = text.unwrap_or_else(|| "no message".into());
+        let text = panic_text(&*panic);
         Err(HostError(format!("internal error: {text}. Please report it with what led to it")))
     })
 }

@@ -1,10 +1,8 @@
 //! The filters for a host.
 
 use super::{Argument, HostError, chain_text, guarded};
-use grainfield_filters::recipe::{MAX_TEXT, Recipe};
+use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{Kind, Value};
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 /// Filters in order, with the seed, and the files that they name, already read.
@@ -23,23 +21,12 @@ impl Look {
         Look { recipe }.read()
     }
 
-    /// Reads a recipe file, as for `--recipe`.
+    /// Reads a recipe file, or a built-in recipe by its name, as for `--recipe`.
     ///
     /// # Errors
     /// The file, or one that it names, cannot be read or is invalid.
     pub fn of_file(path: &Path) -> Result<Look, HostError> {
-        let failed = |problem: String| HostError(format!("{}: {problem}", path.display()));
-        let mut bytes = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(MAX_TEXT as u64 + 1).read_to_end(&mut bytes))
-            .map_err(|e| failed(e.to_string()))?;
-        let text = String::from_utf8(bytes).ok().filter(|t| t.len() <= MAX_TEXT);
-        let text = text.ok_or_else(|| failed("a recipe is UTF-8 text of at most 1 MiB".into()))?;
-        let named = |e: grainfield_filters::recipe::RecipeError| e.named(&path.to_string_lossy());
-        let mut recipe = Recipe::parse_toml(&text).map_err(|e| HostError::of(&named(e)))?;
-        if let Some(folder) = path.parent() {
-            recipe.relative_to(folder);
-        }
+        let recipe = grainfield::session::recipe(path).map_err(|e| HostError::of(&e))?;
         Look { recipe }.read()
     }
 

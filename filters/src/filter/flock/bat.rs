@@ -1,7 +1,8 @@
 //! Bats: fingers with skin between them, fur and ears.
 
-use super::mesh::{Individual, Mesh, Points, SIDES, Skin, blend, bump, fract, mix, noise, profile, step};
+use super::mesh::{Individual, Mesh, Points, SIDES, Skin, blend, bump, fract, mix, noise, profile};
 use super::vector::{V, turns, wave};
+use crate::math::smoothstep;
 
 /// The stretched wing: span and x of the joints.
 const SHOULDER: [f32; 2] = [0.035, 0.13];
@@ -74,7 +75,7 @@ impl Wing {
     fn at(&self, [s, x]: [f32; 2], billow: f32, side: f32) -> V {
         // The hand turns back around the wrist as it folds.
         let (mut s, mut x) = (s, x);
-        let out = step(WRIST[0] - 0.10, WRIST[0] + 0.16, s);
+        let out = smoothstep(WRIST[0] - 0.10, WRIST[0] + 0.16, s);
         if self.fold > 0.0 {
             let (ds, dx) = (s - WRIST[0], x - WRIST[1]);
             let angle = 0.105 * self.fold * out;
@@ -127,7 +128,7 @@ fn skin_at(u: f32, v: f32) -> ([f32; 2], f32) {
         let rear = free_edge(a, b, WRIST, t, deep);
         // Fingers are bent a little.
         let mut at = between(WRIST, rear, v);
-        at[1] += 0.07 * v * (1.0 - v) * step(0.4, 1.0, u);
+        at[1] += 0.07 * v * (1.0 - v) * smoothstep(0.4, 1.0, u);
         (at, 0.085 * wave(0.5 * t) * v * (1.1 - 0.5 * v))
     }
 }
@@ -210,13 +211,13 @@ fn body(mesh: &mut Mesh, bat: &Individual) {
     let ring = |u: f32| {
         let r = profile(BODY, u);
         let tuft = noise(u * 30.0, bat.traits[1] * 50.0, bat.seed) - 0.5;
-        let rough = 1.0 + 0.16 * tuft * step(0.08, 0.2, u);
-        let head = step(0.30, 0.12, u);
+        let rough = 1.0 + 0.16 * tuft * smoothstep(0.08, 0.2, u);
+        let head = smoothstep(0.30, 0.12, u);
         ([0.33 - 0.52 * u, 0.0, heave + 0.025 * head], 1.05 * r * rough, 0.95 * r * rough)
     };
     let skin = |u: f32, v: f32| {
-        let belly = blend([1.45, 1.45, 1.5], [1.0; 3], step(-0.5, 0.4, wave(v + 0.25)));
-        let face = blend([1.0; 3], [0.62, 0.60, 0.62], step(0.10, 0.03, u));
+        let belly = blend([1.45, 1.45, 1.5], [1.0; 3], smoothstep(-0.5, 0.4, wave(v + 0.25)));
+        let face = blend([1.0; 3], [0.62, 0.60, 0.62], smoothstep(0.10, 0.03, u));
         let c = fur(bat, 0.80 + 0.40 * noise(u * 34.0, v * 26.0, bat.seed));
         Skin::plain([0, 1, 2].map(|i: usize| c[i] * belly[i] * face[i]))
     };
@@ -247,13 +248,13 @@ fn ear(mesh: &mut Mesh, bat: &Individual, side: f32) {
 fn membrane(bat: &Individual, u: f32, v: f32) -> Skin {
     let folds =
         if u < FANS[0] { 0.5 + 0.5 * wave(u * 17.0 + 0.3 * v) } else { 0.5 + 0.5 * wave(v * 6.0 + u * 5.0) };
-    let vein = step(0.80, 0.95, 1.0 - (fract(u * 13.0 + 0.25 * v) - 0.5).abs() * 0.8);
+    let vein = smoothstep(0.80, 0.95, 1.0 - (fract(u * 13.0 + 0.25 * v) - 0.5).abs() * 0.8);
     let k =
         brown(bat) * (0.86 + 0.16 * folds + 0.05 * vein + 0.10 * (noise(u * 22.0, v * 9.0, bat.seed) - 0.5));
-    let near = step(0.25, 0.0, u) * step(0.9, 0.2, v);
+    let near = smoothstep(0.25, 0.0, u) * smoothstep(0.9, 0.2, v);
     let base = blend([0.175, 0.142, 0.126], [0.135, 0.108, 0.096], near);
     // The free edge is a little lighter.
-    let rim = 1.0 + 0.25 * step(0.93, 1.0, v);
+    let rim = 1.0 + 0.25 * smoothstep(0.93, 1.0, v);
     let over = base.map(|c| c * k * rim);
     let under = [over[0] * 1.20, over[1] * 1.12, over[2] * 1.08];
     Skin { over, under, gloss: 0.10, sheer: 0.55 * (1.0 - 0.6 * near) }

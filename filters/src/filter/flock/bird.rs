@@ -1,9 +1,10 @@
 //! Birds: starlings, gulls, and the falcon that hunts them.
 
 use super::mesh::{
-    Individual, Mesh, Points, SIDES, Sheet, Skin, blend, bump, curve, ends, fract, mix, noise, profile, step,
+    Individual, Mesh, Points, SIDES, Sheet, Skin, blend, bump, curve, ends, fract, mix, noise, profile,
 };
 use super::vector::{V, turns, wave};
+use crate::math::{smooth, smoothstep};
 
 /// The proportions of a bird; half its span is 1.
 pub(super) struct Bird {
@@ -123,7 +124,7 @@ impl Bend {
         let mut places = [[0.0; 3]; Bend::N + 1];
         for (i, place) in places.iter_mut().enumerate().skip(1) {
             let s = (i as f32 - 0.5) / Bend::N as f32;
-            let out = step(wing.wrist - 0.16, wing.wrist + 0.20, s);
+            let out = smoothstep(wing.wrist - 0.16, wing.wrist + 0.20, s);
             let angle = mix(arm, hand, out) - 0.10 * wing.droop * out * s;
             let t = turns(angle);
             // The arm is swept forward as the hand is swept back.
@@ -167,7 +168,7 @@ impl Bird {
             let chord = (front - rear).max(0.0) * mix(1.0, broad, 1.0 - s);
             // The ends of feathers.
             let notch = (fract(s * feathers(s)) - 0.5).abs() * 2.0;
-            let deep = mix(0.035, 0.13, step(self.wing.fingers, 0.97, s));
+            let deep = mix(0.035, 0.13, smoothstep(self.wing.fingers, 0.97, s));
             (s, front, chord, if own.half < 14.0 { 0.0 } else { notch * deep }, bend.at(s))
         };
         for side in SIDES {
@@ -185,11 +186,11 @@ impl Bird {
     fn body(&self, mesh: &mut Mesh, own: &Individual, heave: f32) {
         let [front, rear] = self.ends;
         // Rings are closer to the ends.
-        let dense = |u: f32| u * u * (3.0 - 2.0 * u) * 0.5 + u * 0.5;
+        let dense = |u: f32| smooth(u) * 0.5 + u * 0.5;
         let ring = |u: f32| {
             let u = dense(u);
             let r = profile(self.body, u);
-            let head = step(0.34, 0.12, u);
+            let head = smoothstep(0.34, 0.12, u);
             let z = heave + 0.028 * head - 0.012 * bump(0.5, 0.3, u);
             ([mix(front, rear, u), 0.0, z], r * mix(self.stout, 0.92, head), r)
         };
@@ -248,7 +249,8 @@ impl Bird {
     }
 
     fn tail_skin(&self, own: &Individual, u: f32, v: f32) -> Skin {
-        let line = 1.0 - 0.10 * step(0.55, 1.0, (fract(v * 6.0) - 0.5).abs() * 2.0) * step(0.2, 0.6, u);
+        let line =
+            1.0 - 0.10 * smoothstep(0.55, 1.0, (fract(v * 6.0) - 0.5).abs() * 2.0) * smoothstep(0.2, 0.6, u);
         match self.plumage {
             Plumage::Gull => {
                 let band = if is_young(own) { bump(0.84, 0.16, u) } else { 0.0 };
@@ -270,9 +272,10 @@ impl Bird {
     /// The skin of the wing at a span and a fraction of its chord.
     fn wing_skin(&self, own: &Individual, s: f32, v: f32) -> Skin {
         // Feathers lie over each other: each is darker under the edge of the next.
-        let long = step(0.42, 0.58, v);
+        let long = smoothstep(0.42, 0.58, v);
         let edge = fract(s * feathers(s));
-        let vane = 1.0 - 0.13 * long * step(0.65, 1.0, edge) + 0.05 * long * step(0.25, 0.0, edge);
+        let vane =
+            1.0 - 0.13 * long * smoothstep(0.65, 1.0, edge) + 0.05 * long * smoothstep(0.25, 0.0, edge);
         // Rows of coverts.
         let row = 1.0 - 0.09 * bump(0.46, 0.07, v) - 0.06 * bump(0.24, 0.06, v);
         let k = vane * row;
@@ -280,10 +283,10 @@ impl Bird {
             Plumage::Gull => gull_wing(own, s, v, long, k),
             Plumage::Starling => {
                 // Buff edges of the feathers.
-                let buff = 0.5 * long * step(0.75, 1.0, edge) + 0.35 * bump(0.46, 0.06, v);
+                let buff = 0.5 * long * smoothstep(0.75, 1.0, edge) + 0.35 * bump(0.46, 0.06, v);
                 let over = blend([0.105, 0.094, 0.090], [0.23, 0.185, 0.14], buff);
                 let under = blend([0.20, 0.18, 0.165], [0.29, 0.265, 0.245], long).map(|c| c * k);
-                let dark = 0.6 * step(0.6, 0.95, s);
+                let dark = 0.6 * smoothstep(0.6, 0.95, s);
                 let over = blend(over, [0.075, 0.07, 0.07], dark);
                 Skin {
                     over,
@@ -296,7 +299,7 @@ impl Bird {
                 let bar = 0.5 + 0.5 * wave(v * 5.0 + 0.3 * s);
                 let over = blend([0.24, 0.255, 0.285], [0.32, 0.33, 0.36], bar).map(|c| c * k);
                 let under = blend([0.66, 0.63, 0.58], [0.36, 0.34, 0.32], bar * 0.9);
-                let dark = step(0.75, 1.0, s);
+                let dark = smoothstep(0.75, 1.0, s);
                 let over = blend(over, [0.15, 0.15, 0.17], dark);
                 Skin { over, under: blend(under, [0.30, 0.28, 0.27], dark), gloss: 0.0, sheer: 0.2 * long }
             }
@@ -310,25 +313,30 @@ impl Bird {
         let spots = |across: f32, around: f32| noise(u * across, v * around, own.seed);
         let colour = match self.plumage {
             Plumage::Gull => {
-                let mantle = step(0.30, 0.42, u) * step(0.86, 0.74, u) * step(0.05, 0.35, up);
+                let mantle =
+                    smoothstep(0.30, 0.42, u) * smoothstep(0.86, 0.74, u) * smoothstep(0.05, 0.35, up);
                 let adult = blend([0.97, 0.97, 0.965], gull_gray(own), mantle);
-                let young =
-                    || blend([0.80, 0.765, 0.715], [0.66, 0.61, 0.555], step(0.25, 0.8, spots(46.0, 30.0)));
+                let young = || {
+                    blend([0.80, 0.765, 0.715], [0.66, 0.61, 0.555], smoothstep(0.25, 0.8, spots(46.0, 30.0)))
+                };
                 // A dark ear spot of some.
-                let ear =
-                    if own.traits[1] > 0.6 { 0.5 * bump(0.17, 0.06, u) * step(0.2, 0.7, up) } else { 0.0 };
+                let ear = if own.traits[1] > 0.6 {
+                    0.5 * bump(0.17, 0.06, u) * smoothstep(0.2, 0.7, up)
+                } else {
+                    0.0
+                };
                 blend(if is_young(own) { young() } else { adult }, [0.62, 0.60, 0.58], ear)
             }
             Plumage::Starling => {
-                let sheen = blend([0.075, 0.085, 0.085], [0.095, 0.072, 0.105], step(0.45, 0.15, u));
-                blend(sheen, [0.34, 0.30, 0.25], 0.45 * step(0.72, 0.88, spots(24.0, 16.0)))
+                let sheen = blend([0.075, 0.085, 0.085], [0.095, 0.072, 0.105], smoothstep(0.45, 0.15, u));
+                blend(sheen, [0.34, 0.30, 0.25], 0.45 * smoothstep(0.72, 0.88, spots(24.0, 16.0)))
             }
             Plumage::Falcon => {
-                let bars = 0.6 * step(0.5, 0.8, spots(40.0, 6.0)) * step(0.25, 0.4, u);
+                let bars = 0.6 * smoothstep(0.5, 0.8, spots(40.0, 6.0)) * smoothstep(0.25, 0.4, u);
                 let below = blend([0.80, 0.76, 0.69], [0.38, 0.34, 0.31], bars);
-                let c = blend(below, [0.26, 0.275, 0.305], step(-0.15, 0.35, up));
+                let c = blend(below, [0.26, 0.275, 0.305], smoothstep(-0.15, 0.35, up));
                 // The hood and its moustache.
-                blend(c, [0.11, 0.115, 0.13], step(0.16, 0.08, u) * step(-0.5, 0.0, up))
+                blend(c, [0.11, 0.115, 0.13], smoothstep(0.16, 0.08, u) * smoothstep(-0.5, 0.0, up))
             }
         };
         Skin { gloss: if self.plumage == Plumage::Starling { 0.35 } else { 0.0 }, ..Skin::plain(colour) }
@@ -337,7 +345,7 @@ impl Bird {
 
 /// The number of feathers of a wing, if all were as wide as those at this span.
 fn feathers(s: f32) -> f32 {
-    11.0 + 9.0 * step(0.4, 0.9, s)
+    11.0 + 9.0 * smoothstep(0.4, 0.9, s)
 }
 
 /// Whether a gull is young: brown and mottled.
@@ -353,25 +361,25 @@ fn gull_gray(own: &Individual) -> V {
 /// A gull's wing with long feathers from `long` = 1 on, whose shades are `k`.
 fn gull_wing(own: &Individual, s: f32, v: f32, long: f32, k: f32) -> Skin {
     const WHITE: V = [0.96, 0.96, 0.95];
-    let black = step(0.0, 0.05, s - 0.775 - 0.10 * v * (1.0 - v) * 4.0 + 0.05 * (1.0 - v));
+    let black = smoothstep(0.0, 0.05, s - 0.775 - 0.10 * v * (1.0 - v) * 4.0 + 0.05 * (1.0 - v));
     let sheer = 0.34 * long * (1.0 - 0.8 * black);
     if is_young(own) {
         let spots = noise(s * 40.0, v * 9.0, own.seed);
-        let brown = blend([0.40, 0.37, 0.34], [0.70, 0.67, 0.63], step(0.3, 0.75, spots));
-        let over = blend(brown.map(|c| c * k), [0.16, 0.14, 0.13], step(0.62, 0.8, s));
-        let under = blend([0.62, 0.57, 0.51].map(|c| c * k), [0.30, 0.27, 0.25], step(0.7, 0.85, s));
+        let brown = blend([0.40, 0.37, 0.34], [0.70, 0.67, 0.63], smoothstep(0.3, 0.75, spots));
+        let over = blend(brown.map(|c| c * k), [0.16, 0.14, 0.13], smoothstep(0.62, 0.8, s));
+        let under = blend([0.62, 0.57, 0.51].map(|c| c * k), [0.30, 0.27, 0.25], smoothstep(0.7, 0.85, s));
         return Skin { over, under, gloss: 0.0, sheer };
     }
     // A white rear edge, up to the black hand.
-    let rim = step(0.80, 0.90, v) * step(0.86, 0.70, s);
-    let mirror = bump(0.955, 0.035, s) * step(0.15, 0.4, v);
+    let rim = smoothstep(0.80, 0.90, v) * smoothstep(0.86, 0.70, s);
+    let mirror = bump(0.955, 0.035, s) * smoothstep(0.15, 0.4, v);
     let mut over = blend(gull_gray(own).map(|c| c * k), WHITE, rim);
     // White at the front edge of the arm.
-    over = blend(over, WHITE, 0.6 * step(0.05, 0.0, v));
+    over = blend(over, WHITE, 0.6 * smoothstep(0.05, 0.0, v));
     over = blend(over, [0.085, 0.085, 0.095], black);
-    let mut under = blend([0.93, 0.94, 0.95], [0.80, 0.82, 0.85], step(0.45, 0.75, v));
+    let mut under = blend([0.93, 0.94, 0.95], [0.80, 0.82, 0.85], smoothstep(0.45, 0.75, v));
     under = blend(under.map(|c| c * (0.5 + 0.5 * k)), WHITE, rim);
-    under = blend(under, [0.80, 0.80, 0.80], 0.5 * step(0.06, 0.0, v));
+    under = blend(under, [0.80, 0.80, 0.80], 0.5 * smoothstep(0.06, 0.0, v));
     under = blend(under, [0.19, 0.19, 0.20], black * 0.96);
     Skin {
         over: blend(over, WHITE, 0.95 * mirror),

@@ -8,7 +8,7 @@ use super::vector::{V, add, cross, dot, mul, sub, turns, wave};
 pub(super) enum Figure {
     Starling,
     Gull,
-    Fish,
+    Herring,
     Moth,
     Bat,
 }
@@ -35,7 +35,7 @@ fn limb(a: V, b: V, wide: V, thick: f32, shade: usize) -> Part {
 /// The simple body of a figure with its wings or fins at a phase, in the order of drawing. `effort` is the amplitude of the
 /// beat, 0 (gliding) to 1.
 pub(super) fn pose(figure: Figure, phase: f32, effort: f32) -> [Part; SIMPLE] {
-    if figure == Figure::Fish {
+    if figure == Figure::Herring {
         let swing = 0.3 * effort * wave(phase);
         let tail = limb([-0.5, 0.4 * swing, 0.0], [-1.0, swing, 0.0], [0.0, 0.0, 0.24], 0.03, 1);
         let back = limb([-0.72, 0.45 * swing, 0.0], [0.2, 0.0, 0.0], [0.0, 0.0, 0.11], 0.07, 0);
@@ -57,7 +57,7 @@ pub(super) fn palette(figure: Figure) -> [[f64; 3]; 2] {
     match figure {
         Figure::Starling => [[0.060, 0.060, 0.070], [0.080, 0.078, 0.086]],
         Figure::Gull => [[0.86, 0.87, 0.88], [0.72, 0.74, 0.77]],
-        Figure::Fish => [[0.50, 0.60, 0.65], [0.36, 0.46, 0.50]],
+        Figure::Herring => [[0.50, 0.60, 0.65], [0.36, 0.46, 0.50]],
         Figure::Moth => [[0.70, 0.60, 0.46], [0.66, 0.56, 0.43]],
         Figure::Bat => [[0.20, 0.155, 0.13], [0.18, 0.14, 0.12]],
     }

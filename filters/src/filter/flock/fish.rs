@@ -1,9 +1,10 @@
 //! Herrings: one smooth body that bends, silver flanks under a dark back, and fins with rays.
 
 use super::mesh::{
-    Individual, Mesh, Points, SIDES, Skin, blend, bump, curve, fract, mix, noise, profile, speckle, step,
+    Individual, Mesh, Points, SIDES, Skin, blend, bump, curve, fract, mix, noise, profile, speckle,
 };
 use super::vector::{V, wave};
+use crate::math::smoothstep;
 
 /// Half the height of the body, the height of its middle, and its width for its height, from the snout (0) to the root of the
 /// tail (1).
@@ -73,7 +74,7 @@ fn tail(mesh: &mut Mesh, fish: &Individual, lobe: f32) {
         [x, bend(fish, x) * (1.0 + 0.22 * u), z * high(fish)]
     };
     let skin = |u: f32, v: f32| {
-        let edge = 0.6 * (step(0.82, 0.98, v) + 0.6 * step(0.85, 1.0, u)).min(1.0);
+        let edge = 0.6 * (smoothstep(0.82, 0.98, v) + 0.6 * smoothstep(0.85, 1.0, u)).min(1.0);
         let s = rays(9.0, u, v);
         Skin { over: blend(s.over, EDGE, edge), under: blend(s.under, EDGE, edge), ..s }
     };
@@ -136,7 +137,7 @@ fn eye(mesh: &mut Mesh, fish: &Individual, side: f32) {
             at(fish, x + dx, side * (wide * 0.965 + out - 0.25 * dx), 0.022 + dz)
         };
         let skin = |t: f32, v: f32| {
-            let glint = if r < 0.03 { 0.85 * step(0.8, 0.2, t) * bump(0.62, 0.2, v) } else { 0.0 };
+            let glint = if r < 0.03 { 0.85 * smoothstep(0.8, 0.2, t) * bump(0.62, 0.2, v) } else { 0.0 };
             Skin { gloss, ..Skin::plain(blend(colour, [0.9; 3], glint)) }
         };
         mesh.sheet(fish.cuts([(0.0, 2, 2), (0.3, 8, 14)]).flipped(side < 0.0), place, skin);
@@ -151,7 +152,7 @@ fn edge(x: f32, sign: f32) -> f32 {
 
 /// The skin of a fin with so many rays.
 fn rays(count: f32, u: f32, v: f32) -> Skin {
-    let ray = step(0.25, 0.75, (fract(v * count) - 0.5).abs() * 2.0);
+    let ray = smoothstep(0.25, 0.75, (fract(v * count) - 0.5).abs() * 2.0);
     let c = blend([0.36, 0.44, 0.47], [0.40, 0.50, 0.535], ray).map(|c| c * (1.0 - 0.15 * u));
     Skin { gloss: 0.15, sheer: 0.5, ..Skin::plain(c) }
 }
@@ -165,28 +166,28 @@ fn scales(fish: &Individual, u: f32, v: f32) -> Skin {
     let ragged = 0.10 * (noise(u * 22.0, v * 2.0, fish.seed) - 0.5);
     let flank: V = [0.58, 0.735, 0.78];
     let belly: V = [0.78, 0.86, 0.87];
-    let mut c = blend(belly, flank, step(-0.85, -0.35, up));
+    let mut c = blend(belly, flank, smoothstep(-0.85, -0.35, up));
     // A line of blue green light between flank and back.
     c = blend(c, [0.42, 0.66, 0.66], 0.7 * bump(0.50, 0.22, up + ragged));
-    c = blend(c, back, step(0.46, 0.74, up + ragged));
-    let head = step(0.215, 0.195, u + 0.035 * up * up);
+    c = blend(c, back, smoothstep(0.46, 0.74, up + ragged));
+    let head = smoothstep(0.215, 0.195, u + 0.035 * up * up);
     // Scales in staggered rows, each with a shine of its fish.
     let (across, down) = (u * 62.0, v * 34.0);
     let row = down.floor();
     let across = across + if row as i32 & 1 == 0 { 0.5 } else { 0.0 };
     let own_shine = speckle(across.floor() as i32, row as i32, fish.seed);
-    let rim = step(0.55, 0.95, fract(across));
+    let rim = smoothstep(0.55, 0.95, fract(across));
     // Scales finer than the mesh are left out.
-    let body = (1.0 - head) * step(45.0, 110.0, fish.half);
+    let body = (1.0 - head) * smoothstep(45.0, 110.0, fish.half);
     let k = 1.0 + body * (0.16 * (own_shine - 0.5) - 0.13 * rim);
     c = c.map(|c| c * k);
     // The gill cover: a dark curved edge, plates before it, and the mouth.
     let gill = bump(0.205 - 0.035 * up * up, 0.013, u);
-    c = blend(c, [0.16, 0.24, 0.28], 0.75 * gill * step(-0.95, -0.6, up));
-    let plate = bump(0.155 - 0.02 * up * up, 0.008, u) * step(0.5, 0.2, up);
+    c = blend(c, [0.16, 0.24, 0.28], 0.75 * gill * smoothstep(-0.95, -0.6, up));
+    let plate = bump(0.155 - 0.02 * up * up, 0.008, u) * smoothstep(0.5, 0.2, up);
     c = blend(c, [0.38, 0.47, 0.50], 0.5 * plate);
     let mouth = bump(0.05, 0.09, u) * bump(-0.12 - 5.0 * u * 0.8, 0.16, up);
     c = blend(c, [0.14, 0.19, 0.22], 0.6 * mouth);
-    let gloss = mix(0.35, 1.0, step(0.75, 0.25, up)) * (0.85 + 0.4 * (own_shine - 0.3) * body);
+    let gloss = mix(0.35, 1.0, smoothstep(0.75, 0.25, up)) * (0.85 + 0.4 * (own_shine - 0.3) * body);
     Skin { gloss, ..Skin::plain(c) }
 }

@@ -1,11 +1,11 @@
 //! The habits of the kinds of animals, and the constants that follow from the settings.
 
-use super::super::overlay::Rng;
 use super::FlockSpec;
 use super::figure::Figure;
 use super::rules::{MODES, Mode, Rules, scale};
 use super::vector::{cross, mul, unit};
 use crate::choices;
+use crate::noise::Rng;
 use crate::particle::fluid::SignedDistanceField;
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ choices! {
         /// a white bird with long wings that also glides
         Gull = "gull",
         /// a silver herring, lit from above
-        Fish = "herring",
+        Herring = "herring",
         /// a moth, lit by the lamp at the goal
         Moth = "moth",
         /// a bat with fingered wings
@@ -32,7 +32,8 @@ struct Habit {
     agility: f64,
     /// The elevation of the view, as the sine of the angle.
     below: f64,
-    level: f64,
+    /// The damping of vertical speed, per second: birds and fish keep their height, moths hardly.
+    vertical_damping: f64,
     /// Height and depth of its space relative to the width.
     space: [f64; 2],
     /// Random changes of direction per second.
@@ -41,21 +42,46 @@ struct Habit {
 
 const fn habit(figure: Figure) -> Habit {
     match figure {
-        Figure::Starling => {
-            Habit { beats: 7.3, agility: 5.0, below: 0.45, level: 1.2, space: [0.72, 0.9], wander_rate: 0.7 }
-        }
-        Figure::Gull => {
-            Habit { beats: 1.9, agility: 1.6, below: 0.34, level: 3.2, space: [0.75, 0.9], wander_rate: 0.35 }
-        }
-        Figure::Fish => {
-            Habit { beats: 2.4, agility: 3.4, below: -0.12, level: 5.0, space: [0.66, 0.8], wander_rate: 0.8 }
-        }
-        Figure::Moth => {
-            Habit { beats: 15.0, agility: 11.0, below: -0.5, level: 0.3, space: [1.0, 1.0], wander_rate: 4.5 }
-        }
-        Figure::Bat => {
-            Habit { beats: 5.6, agility: 8.0, below: 0.45, level: 1.0, space: [0.8, 0.9], wander_rate: 2.6 }
-        }
+        Figure::Starling => Habit {
+            beats: 7.3,
+            agility: 5.0,
+            below: 0.45,
+            vertical_damping: 1.2,
+            space: [0.72, 0.9],
+            wander_rate: 0.7,
+        },
+        Figure::Gull => Habit {
+            beats: 1.9,
+            agility: 1.6,
+            below: 0.34,
+            vertical_damping: 3.2,
+            space: [0.75, 0.9],
+            wander_rate: 0.35,
+        },
+        Figure::Herring => Habit {
+            beats: 2.4,
+            agility: 3.4,
+            below: -0.12,
+            vertical_damping: 5.0,
+            space: [0.66, 0.8],
+            wander_rate: 0.8,
+        },
+        Figure::Moth => Habit {
+            beats: 15.0,
+            agility: 11.0,
+            below: -0.5,
+            vertical_damping: 0.3,
+            space: [1.0, 1.0],
+            wander_rate: 4.5,
+        },
+        Figure::Bat => Habit {
+            beats: 5.6,
+            agility: 8.0,
+            below: 0.45,
+            vertical_damping: 1.0,
+            space: [0.8, 0.9],
+            wander_rate: 2.6,
+        },
     }
 }
 
@@ -80,11 +106,11 @@ fn winds(seed: u64, size: f64) -> [Mode; MODES] {
             [1.0, 0.0, 0.0],
         );
         let other = [rng.range(-1.0, 1.0), rng.range(-0.6, 0.6), rng.range(-0.8, 0.8)].map(|v| v as f32);
-        let way = unit(cross(k, other), [0.0, 0.0, 1.0]);
+        let direction = unit(cross(k, other), [0.0, 0.0, 1.0]);
         let waves = (0.30 + 0.22 * i as f64) / size;
         Mode {
             k: mul(k, waves as f32),
-            way: mul(way, (0.8 - 0.08 * i as f64) as f32),
+            direction: mul(direction, (0.8 - 0.08 * i as f64) as f32),
             rate: rng.range(0.06, 0.16) * if i % 2 == 0 { 1.0 } else { -1.0 },
             phase: rng.next_f64(),
         }
@@ -131,7 +157,7 @@ pub(super) fn rules(
         circle: if set.figure == Figure::Gull { 0.7 } else { 0.0 },
         waves: set.waves as f32,
         pull: set.pull as f32,
-        level: habit.level as f32,
+        vertical_damping: habit.vertical_damping as f32,
         agility: habit.agility as f32,
         up: [0.0, -cos as f32, habit.below as f32],
         home: home.map(|v| v as f32),

@@ -1,9 +1,10 @@
 //! Light on bodies: day for birds, dusk for bats, a lamp for moths, water for fish; and the haze before them.
 
 use super::figure::Figure;
-use super::mesh::{Skin, blend, step};
+use super::mesh::{Skin, blend};
 use super::vector::{V, add, dot, mul, sub, unit};
 use super::view::View;
+use crate::math::smoothstep;
 
 /// The light at an agent.
 pub(super) struct Light {
@@ -38,7 +39,7 @@ impl Light {
                 let to = sub(params.lamp, p);
                 (unit(to, SUN), params.lamplight() * 5.0 / (1.0 + dot(to, to) * 45.0), 0.15)
             }
-            Figure::Fish => (WATER, 1.0, view.daylight(p)),
+            Figure::Herring => (WATER, 1.0, view.daylight(p)),
             Figure::Bat => (DUSK, 0.30, 1.0),
             _ => (SUN, 0.30, 1.0),
         };
@@ -78,13 +79,13 @@ impl Light {
                 let shine = self.strong * skin.gloss * spot;
                 [0, 1, 2].map(|i: usize| (own[i] * (night + lamp + rim) + shine) * tint[i])
             }
-            Figure::Fish => {
+            Figure::Herring => {
                 // A mirror reflects bright water above, dim water below.
                 let d = -n[2];
                 let reflected = [2.0 * d * n[0], 2.0 * d * n[1], 2.0 * d * n[2] + 1.0];
                 let above = -reflected[1];
-                let water = blend([0.10, 0.25, 0.33], [0.42, 0.60, 0.66], step(-0.9, 0.15, above));
-                let mirror = blend(water, [1.0, 1.0, 0.98], step(0.15, 0.95, above));
+                let water = blend([0.10, 0.25, 0.33], [0.42, 0.60, 0.66], smoothstep(-0.9, 0.15, above));
+                let mirror = blend(water, [1.0, 1.0, 0.98], smoothstep(0.15, 0.95, above));
                 let flash = eighth(eighth(dot(unit(reflected, [0.0, 0.0, -1.0]), self.to)).sqrt());
                 let k = 0.34 + 0.92 * up + 0.18 * facing.max(0.0) + 0.5 * through;
                 let part = 0.5 * skin.gloss;

@@ -1,7 +1,8 @@
 //! Surfaces of a body, cut into small quads: rings around a line for what is solid, sheets for wings and fins.
 
 use super::vector::{V, add, cross, mul, sub, unit, wave};
-use crate::noise::seed::mix64;
+use crate::math::smooth;
+use crate::noise::seed::{GOLDEN, mix64};
 
 /// Both sides of a body, -1 and 1: y is negative to its left.
 pub(super) const SIDES: [f32; 2] = [-1.0, 1.0];
@@ -156,18 +157,10 @@ pub(super) fn blend(a: V, b: V, t: f32) -> V {
     [mix(a[0], b[0], t), mix(a[1], b[1], t), mix(a[2], b[2], t)]
 }
 
-/// From 0 below `low` to 1 above `high`.
-#[inline(always)]
-pub(super) fn step(low: f32, high: f32, v: f32) -> f32 {
-    let t = ((v - low) / (high - low)).clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
-}
-
 /// 1 at `at`, 0 from `wide` away on.
 #[inline(always)]
 pub(super) fn bump(at: f32, wide: f32, v: f32) -> f32 {
-    let t = (1.0 - ((v - at) / wide).abs()).max(0.0);
-    t * t * (3.0 - 2.0 * t)
+    smooth((1.0 - ((v - at) / wide).abs()).max(0.0))
 }
 
 /// Points of a curve: ascending x, and y.
@@ -213,14 +206,13 @@ pub(super) fn fract(v: f32) -> f32 {
 #[inline(always)]
 pub(super) fn speckle(x: i32, y: i32, seed: u64) -> f32 {
     let key = (x as u32 as u64) << 32 | y as u32 as u64;
-    (mix64(key ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)) >> 40) as f32 / (1 << 24) as f32
+    (mix64(key ^ seed.wrapping_mul(GOLDEN)) >> 40) as f32 / (1 << 24) as f32
 }
 
 /// Smooth noise from 0 to 1.
 pub(super) fn noise(x: f32, y: f32, seed: u64) -> f32 {
     let (i, j) = (x.floor(), y.floor());
-    let (u, v) = (x - i, y - j);
-    let (u, v) = (u * u * (3.0 - 2.0 * u), v * v * (3.0 - 2.0 * v));
+    let (u, v) = (smooth(x - i), smooth(y - j));
     let (i, j) = (i as i32, j as i32);
     let row = |j: i32| mix(speckle(i, j, seed), speckle(i.wrapping_add(1), j, seed), u);
     mix(row(j), row(j.wrapping_add(1)), v)

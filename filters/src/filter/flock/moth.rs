@@ -2,9 +2,9 @@
 
 use super::mesh::{
     Individual, Mesh, Points, SIDES, Sheet, Skin, blend, bump, curve, fract, mix, noise, profile, speckle,
-    step,
 };
 use super::vector::{V, turns, wave};
+use crate::math::smoothstep;
 
 /// Front and rear edges of a fore wing and a hind wing: span, and x.
 const FORE: [Points; 2] = [
@@ -113,7 +113,7 @@ fn abdomen(mesh: &mut Mesh, moth: &Individual) {
         ([mix(0.06, tip, u), 0.0, heave(moth) - 0.035 * u], r, r)
     };
     let skin = |u: f32, v: f32| {
-        let k = (0.80 + 0.22 * step(-0.4, 0.5, wave(u * 7.0 + 0.3))) * hair(moth, u, v, 18.0);
+        let k = (0.80 + 0.22 * smoothstep(-0.4, 0.5, wave(u * 7.0 + 0.3))) * hair(moth, u, v, 18.0);
         Skin::plain(blend(ground, hind, 0.55).map(|c| c * k))
     };
     mesh.loft(moth.cuts([(0.6, 6, 26), (0.45, 8, 14)]), ring, skin);
@@ -125,12 +125,12 @@ fn thorax(mesh: &mut Mesh, moth: &Individual) {
     let ring = |u: f32| {
         let r = profile(THORAX, u);
         let tuft = noise(u * 26.0, moth.traits[3] * 40.0, moth.seed) - 0.5;
-        let rough = 1.0 + 0.20 * tuft * step(0.3, 0.45, u);
+        let rough = 1.0 + 0.20 * tuft * smoothstep(0.3, 0.45, u);
         ([mix(0.385, -0.06, u), 0.0, heave(moth) + 0.012], r * rough, 0.95 * r * rough)
     };
     let skin = |u: f32, v: f32| {
         let collar = bump(0.42, 0.09, u);
-        let crest = bump(0.0, 0.12, (v + 0.5).fract() - 0.5) * step(0.45, 0.6, u);
+        let crest = bump(0.0, 0.12, (v + 0.5).fract() - 0.5) * smoothstep(0.45, 0.6, u);
         let c = blend(blend(ground, light, 0.35), dark, 0.75 * collar + 0.4 * crest);
         Skin::plain(c.map(|c| c * hair(moth, u, v, 30.0)))
     };
@@ -187,10 +187,10 @@ fn fore_skin(moth: &Individual, s: f32, v: f32) -> Skin {
     let scales = speckle((s * 90.0) as i32, (v * 60.0) as i32, moth.seed);
     let mut c = ground.map(|c| c * (0.80 + 0.24 * grain + 0.10 * scales));
     // Root, middle shade, outer band.
-    c = blend(c, dark, 0.55 * step(0.16, 0.05, s));
+    c = blend(c, dark, 0.55 * smoothstep(0.16, 0.05, s));
     c = blend(c, dark, 0.45 * bump(0.50, 0.10, s + 0.03 * wave(v * 2.0)));
     c = blend(c, light, 0.55 * bump(0.79, 0.075, s + 0.02 * wave(v * 6.0)));
-    c = blend(c, dark, 0.70 * step(0.845, 0.90, s + 0.02 * wave(v * 7.0)) * step(1.0, 0.93, s));
+    c = blend(c, dark, 0.70 * smoothstep(0.845, 0.90, s + 0.02 * wave(v * 7.0)) * smoothstep(1.0, 0.93, s));
     for (at, wide, strong) in
         [(0.24, 0.022, 0.85), (0.285, 0.018, 0.5), (0.69, 0.020, 0.85), (0.735, 0.016, 0.45)]
     {
@@ -206,20 +206,21 @@ fn fore_skin(moth: &Individual, s: f32, v: f32) -> Skin {
         let (x, y) = ((s - at) / wide, (v - across) / (2.6 * wide));
         let kidney = if wide > 0.05 { 0.7 * y * y } else { 0.0 };
         let far = ((x + kidney) * (x + kidney) + y * y).sqrt();
-        c = blend(c, dark, 0.9 * step(1.25, 1.0, far));
-        c = blend(c, light, 0.85 * step(0.85, 0.6, far));
+        c = blend(c, dark, 0.9 * smoothstep(1.25, 1.0, far));
+        c = blend(c, light, 0.85 * smoothstep(0.85, 0.6, far));
     }
     // Marks along the front edge; veins; the chequered fringe.
-    c = blend(c, dark, 0.6 * step(0.10, 0.03, v) * step(0.1, 0.5, wave(s * 9.0)));
-    let vein = step(0.86, 1.0, 1.0 - (fract(v * 7.0 + 0.4 * s) - 0.5).abs() * 2.0) * step(0.3, 0.5, s);
+    c = blend(c, dark, 0.6 * smoothstep(0.10, 0.03, v) * smoothstep(0.1, 0.5, wave(s * 9.0)));
+    let vein =
+        smoothstep(0.86, 1.0, 1.0 - (fract(v * 7.0 + 0.4 * s) - 0.5).abs() * 2.0) * smoothstep(0.3, 0.5, s);
     c = blend(c, dark, 0.22 * vein);
-    let fringe = step(0.955, 0.975, s).max(step(0.93, 0.97, v) * step(0.55, 0.7, s));
-    let check = step(-0.2, 0.2, wave(v * 9.0 + s * 5.0));
+    let fringe = smoothstep(0.955, 0.975, s).max(smoothstep(0.93, 0.97, v) * smoothstep(0.55, 0.7, s));
+    let check = smoothstep(-0.2, 0.2, wave(v * 9.0 + s * 5.0));
     c = blend(c, blend(dark, light, check), 0.8 * fringe);
     let under = blend(
         blend(ground, light, 0.4),
         dark,
-        0.35 * line(s, v, 0.7, 0.04, 5.0, 0.012) + 0.3 * step(0.85, 0.95, s),
+        0.35 * line(s, v, 0.7, 0.04, 5.0, 0.012) + 0.3 * smoothstep(0.85, 0.95, s),
     );
     Skin { over: c, under, gloss: 0.0, sheer: 0.55 }
 }
@@ -230,13 +231,13 @@ fn hind_skin(moth: &Individual, s: f32, v: f32) -> Skin {
     let mut c = ground.map(|c| c * (0.86 + 0.2 * grain));
     // Towards the free edge, from the root.
     let out = (0.55 * s * s + 0.62 * v * v).sqrt() / 0.86;
-    c = blend(c, band, 0.85 * step(0.72, 0.82, out) * step(1.02, 0.96, out));
+    c = blend(c, band, 0.85 * smoothstep(0.72, 0.82, out) * smoothstep(1.02, 0.96, out));
     c = blend(c, band, 0.55 * bump(0.58, 0.035, out + 0.012 * wave(8.0 * (s - 0.4 * v))));
     c = blend(c, dark, 0.6 * bump(0.36, 0.05, s) * bump(0.38, 0.09, v));
-    c = blend(c, dark, 0.25 * step(0.2, 0.0, s));
-    let vein = step(0.85, 1.0, 1.0 - (fract(s * 6.0) - 0.5).abs() * 2.0);
+    c = blend(c, dark, 0.25 * smoothstep(0.2, 0.0, s));
+    let vein = smoothstep(0.85, 1.0, 1.0 - (fract(s * 6.0) - 0.5).abs() * 2.0);
     c = blend(c, band, 0.25 * vein);
-    c = blend(c, light, 0.7 * step(0.965, 0.99, v.max(s)));
-    let under = blend(ground, band, 0.5 * bump(0.58, 0.05, out) + 0.25 * step(0.75, 0.9, out));
+    c = blend(c, light, 0.7 * smoothstep(0.965, 0.99, v.max(s)));
+    let under = blend(ground, band, 0.5 * bump(0.58, 0.05, out) + 0.25 * smoothstep(0.75, 0.9, out));
     Skin { over: c, under, gloss: 0.0, sheer: 0.70 }
 }

@@ -54,7 +54,7 @@ impl View<'_> {
     pub(super) fn area(&self, s: &AgentPose) -> Option<Area> {
         let [a, r, u] = s.here.axes;
         let reach = |i: usize| match s.figure {
-            Figure::Fish => 1.15 * a[i].abs() + 0.50 * r[i].abs() + 0.5 * u[i].abs(),
+            Figure::Herring => 1.15 * a[i].abs() + 0.50 * r[i].abs() + 0.5 * u[i].abs(),
             _ => 0.85 * a[i].abs() + 1.10 * (r[i] * r[i] + u[i] * u[i]).sqrt(),
         };
         let shown = self.overlay.picture_size();
@@ -105,7 +105,7 @@ impl View<'_> {
     /// The number of poses while the shutter is open: one for each sample that the tips of wings or fins move.
     fn pose_count(&self, s: &AgentPose) -> usize {
         let [dx, dy] = [0, 1].map(|i: usize| s.then.at[i] - s.here.at[i]);
-        let swing = if s.figure == Figure::Fish { 1.2 } else { 5.2 };
+        let swing = if s.figure == Figure::Herring { 1.2 } else { 5.2 };
         let beat = swing * s.own.effort * self.beats * self.params.shutter * s.own.half;
         let moved = (dx * dx + dy * dy).sqrt() + beat;
         (moved.ceil() as usize).clamp(1, POSES)
@@ -117,7 +117,7 @@ impl View<'_> {
         let mut own = s.own;
         let count = match poses {
             1 => 1,
-            2..8 if s.figure == Figure::Fish => 2,
+            2..8 if s.figure == Figure::Herring => 2,
             2..8 => 3,
             _ => BUILT,
         };
@@ -132,7 +132,7 @@ impl View<'_> {
                 Figure::Gull => GULL.build(mesh, &own),
                 Figure::Bat => bat::build(mesh, &own),
                 Figure::Moth => moth::build(mesh, &own),
-                Figure::Fish => fish::build(mesh, &own),
+                Figure::Herring => fish::build(mesh, &own),
             }
             if k == count / 2 {
                 self.light_up(mesh, s, &Light::new(self, s.figure, s.position), colours);

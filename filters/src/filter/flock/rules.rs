@@ -2,12 +2,13 @@
 //!
 //! Lengths are frame heights, times seconds; x is to the right, y down and z away from the camera.
 
-use super::super::overlay::Rng;
 pub(super) use super::near::Agent;
 use super::near::{Cells, Near, Reach, Sorted, near};
 use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
 use crate::host::{Executor, lock};
-use crate::noise::seed::mix64;
+use crate::math::smooth;
+use crate::noise::Rng;
+use crate::noise::seed::{GOLDEN, mix64};
 use crate::particle::fluid::SignedDistanceField;
 use crate::simd::{Level, multiversion};
 use std::sync::{Arc, Mutex};
@@ -41,7 +42,7 @@ pub(super) struct Mode {
     /// Waves per frame height along each axis.
     pub(super) k: V,
     /// Perpendicular to `k`, so that the wind has no divergence.
-    pub(super) way: V,
+    pub(super) direction: V,
     /// Turns per second, and the phase at the start.
     pub(super) rate: f64,
     pub(super) phase: f64,
@@ -74,7 +75,7 @@ pub(super) struct Rules {
     pub(super) waves: f32,
     pub(super) pull: f32,
     /// The damping of vertical speed per second.
-    pub(super) level: f32,
+    pub(super) vertical_damping: f32,
     /// The largest acceleration, in speeds per second.
     pub(super) agility: f32,
     /// Up, tilted towards the camera in a view from below.
@@ -101,7 +102,7 @@ pub(super) struct StepWind {
     pub(super) phases: [f32; MODES],
     /// The position, direction and strength of the wave of turns.
     pub(super) front: f32,
-    pub(super) way: V,
+    pub(super) direction: V,
     pub(super) wander_phase: f64,
 }
 
@@ -114,7 +115,7 @@ impl Rules {
         let fraction = |v: f64| (v - libm::floor(v)) as f32;
         let event = libm::floor(t / WAVES);
         let mut rng = Rng::new(self.seed ^ 0x7761_7665, event as u64);
-        let way = unit(
+        let direction = unit(
             [rng.range(-1.0, 1.0) as f32, rng.range(-0.5, 0.5) as f32, rng.range(-0.6, 0.6) as f32],
             [1.0, 0.0, 0.0],
         );
@@ -122,7 +123,7 @@ impl Rules {
             phases: self.wind.map(|m| fraction(t * m.rate + m.phase)),
             // From one side of the home to the other, and beyond.
             front: (-1.7 + 3.4 * (t / WAVES - event)) as f32,
-            way,
+            direction,
             wander_phase: t * self.wander_rate,
         }
     }
@@ -132,7 +133,7 @@ impl Rules {
     pub(super) fn wind(&self, step_wind: &StepWind, at: V) -> V {
         let mut sum = [0.0; 3];
         for (mode, phase) in self.wind.iter().zip(step_wind.phases) {
-            sum = add(sum, mul(mode.way, wave(dot(mode.k, at) + phase)));
+            sum = add(sum, mul(mode.direction, wave(dot(mode.k, at) + phase)));
         }
         sum
     }
@@ -140,12 +141,11 @@ impl Rules {
     /// The individual direction of an agent: a vector of length up to 1 that changes smoothly.
     #[inline(always)]
     pub(super) fn wander_noise(&self, step_wind: &StepWind, id: u64) -> V {
-        let own = mix64(self.seed ^ id.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let own = mix64(self.seed ^ id.wrapping_mul(GOLDEN));
         let at = step_wind.wander_phase + (own >> 40) as f64 / (1 << 24) as f64;
         // Times are not below zero.
         let knot = at as i64;
-        let u = (at - knot as f64) as f32;
-        let u = u * u * (3.0 - 2.0 * u);
+        let u = smooth((at - knot as f64) as f32);
         let vector = |knot: u64| {
             let bits = mix64(own.wrapping_add(knot.wrapping_mul(0xd129_0d3b_3c1f_9a55)));
             let part = |shift: u32| ((bits >> shift) & 0x1f_ffff) as i32 as f32 / (1 << 20) as f32 - 1.0;
@@ -158,7 +158,7 @@ impl Rules {
     /// The effect of a wave of turns on an agent, 0 to 1.
     #[inline(always)]
     pub(super) fn turn(&self, step_wind: &StepWind, out_of_home: V) -> f32 {
-        let along = dot(step_wind.way, out_of_home) - step_wind.front;
+        let along = dot(step_wind.direction, out_of_home) - step_wind.front;
         let w = 1.0 - along * along * 12.0;
         if w > 0.0 { w * w * self.waves } else { 0.0 }
     }
@@ -180,7 +180,15 @@ impl Rules {
 
     /// The acceleration of an agent without neighbours.
     #[inline(always)]
-    pub(super) fn alone(&self, step_wind: &StepWind, now: &StepState, id: u64, own: f32, p: V, v: V) -> V {
+    pub(super) fn solitary_steering(
+        &self,
+        step_wind: &StepWind,
+        now: &StepState,
+        id: u64,
+        own: f32,
+        p: V,
+        v: V,
+    ) -> V {
         let part = self.out_of_home(now, p);
         let out = dot(part, part).sqrt();
         let mut acc = [0.0; 3];
@@ -196,43 +204,43 @@ impl Rules {
             acc = add(acc, mul(self.wander_noise(step_wind, id), self.erratic * own * 9.0));
         }
         if self.waves > 0.0 {
-            acc = add(acc, mul(step_wind.way, -self.turn(step_wind, part) * own * 3.0));
+            acc = add(acc, mul(step_wind.direction, -self.turn(step_wind, part) * own * 3.0));
         }
         // Level flight.
-        acc = sub(acc, mul(self.up, dot(v, self.up) * self.level));
+        acc = sub(acc, mul(self.up, dot(v, self.up) * self.vertical_damping));
         let fast = dot(v, v).sqrt();
         add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / SPEED_TIME))
     }
 
     /// Avoidance of predators, the threat and the obstacle.
     #[inline(always)]
-    pub(super) fn flight(&self, now: &StepState, predators: &[Agent], own: f32, p: V) -> V {
+    pub(super) fn avoidance(&self, now: &StepState, predators: &[Agent], own: f32, p: V) -> V {
         let mut acc = [0.0; 3];
         for f in predators {
             let away = sub(p, [f[0], f[1], f[2]]);
-            let far = dot(away, away).sqrt();
-            let near = (1.0 - far / FLEE_DISTANCE).max(0.0);
+            let distance = dot(away, away).sqrt();
+            let near = (1.0 - distance / FLEE_DISTANCE).max(0.0);
             acc = add(acc, mul(unit(away, [0.0, -1.0, 0.0]), near * own * 12.0));
         }
         let s = scale(p[2]);
-        let [x, y] = self.seen(p);
+        let [x, y] = self.project(p);
         if let Some([tx, ty]) = now.threat {
             let away = [x - tx, y - ty, 0.0];
-            let far = dot(away, away).sqrt();
-            let near = (1.0 - far / FLEE_DISTANCE).max(0.0);
+            let distance = dot(away, away).sqrt();
+            let near = (1.0 - distance / FLEE_DISTANCE).max(0.0);
             acc = add(acc, mul(unit(away, [0.0, -1.0, 0.0]), near * own * 16.0 / s));
         }
         if let Some(solid) = &self.solid {
-            let (far, way) = solid.at(x, y);
-            let near = (1.0 - far / MARGIN).clamp(0.0, 1.5);
-            acc = add(acc, mul([way[0], way[1], 0.0], near * own * 18.0));
+            let (distance, direction) = solid.at(x, y);
+            let near = (1.0 - distance / MARGIN).clamp(0.0, 1.5);
+            acc = add(acc, mul([direction[0], direction[1], 0.0], near * own * 18.0));
         }
         acc
     }
 
     /// The projection of a position, in frame heights from the frame's corner.
     #[inline(always)]
-    pub(super) fn seen(&self, p: V) -> [f32; 2] {
+    pub(super) fn project(&self, p: V) -> [f32; 2] {
         let s = scale(p[2]);
         [0.5 * self.aspect + (p[0] - 0.5 * self.aspect) * s, 0.5 + (p[1] - 0.5) * s]
     }
@@ -254,16 +262,16 @@ impl Rules {
         if let Some(solid) = &self.solid {
             // At a corner the direction out of the obstacle changes during the motion.
             for _ in 0..3 {
-                let [x, y] = self.seen(p);
-                let (far, way) = solid.at(x, y);
-                if far >= 0.0 {
+                let [x, y] = self.project(p);
+                let (distance, direction) = solid.at(x, y);
+                if distance >= 0.0 {
                     break;
                 }
                 let s = scale(p[2]);
-                p = add(p, [-far * way[0] / s, -far * way[1] / s, 0.0]);
-                let into = v[0] * way[0] + v[1] * way[1];
+                p = add(p, [-distance * direction[0] / s, -distance * direction[1] / s, 0.0]);
+                let into = v[0] * direction[0] + v[1] * direction[1];
                 if into < 0.0 {
-                    v = sub(v, [into * way[0], into * way[1], 0.0]);
+                    v = sub(v, [into * direction[0], into * direction[1], 0.0]);
                 }
             }
         }
@@ -282,10 +290,10 @@ impl Rules {
     fn hunt(&self, step_wind: &StepWind, middle: V, id: u64, predator: &Agent) -> V {
         let (p, v) = ([predator[0], predator[1], predator[2]], [predator[3], predator[4], predator[5]]);
         let to = sub(middle, p);
-        let far = dot(to, to).sqrt();
+        let distance = dot(to, to).sqrt();
         let own = self.own_speed(id) * 1.35;
         // Near the centre it holds its course, and so passes to the other side.
-        let eager = if far > 0.22 { 2.6 } else { 0.0 };
+        let eager = if distance > 0.22 { 2.6 } else { 0.0 };
         let acc = add(mul(unit(to, [0.0; 3]), eager * own), mul(self.wander_noise(step_wind, id), 1.5 * own));
         let fast = dot(v, v).sqrt();
         add(acc, mul(unit(v, [1.0, 0.0, 0.0]), (own - fast) / SPEED_TIME))
@@ -314,17 +322,20 @@ fn advance_body(world: &World<'_>, agents: &[Agent], first: usize, seen: &[Near]
         let (me, id) = (&agents[*id as usize], u64::from(*id));
         let (p, v) = ([me[0], me[1], me[2]], [me[3], me[4], me[5]]);
         let own = rules.own_speed(id);
-        let acc = add(rules.alone(step_wind, now, id, own, p, v), rules.flight(now, predators, own, p));
-        let acc = add(acc, rules.together(near, own, v));
+        let acc = add(
+            rules.solitary_steering(step_wind, now, id, own, p, v),
+            rules.avoidance(now, predators, own, p),
+        );
+        let acc = add(acc, rules.flocking(near, own, v));
         let turning = if rules.waves > 0.0 { rules.turn(step_wind, rules.out_of_home(now, p)) } else { 0.0 };
         *out = rules.moved(me, acc, own, beats, turning);
     }
 }
 
 impl Rules {
-    /// The acceleration of an agent by its neighbours.
+    /// Separation, alignment and cohesion: the acceleration of an agent by its neighbours (the rules of Reynolds' boids).
     #[inline(always)]
-    pub(super) fn together(&self, near: &Near, own: f32, v: V) -> V {
+    pub(super) fn flocking(&self, near: &Near, own: f32, v: V) -> V {
         let mut acc = mul(near.apart, self.separation * own / SEPARATION_TIME);
         if near.count > 0.0 {
             let part = 1.0 / near.count;
@@ -398,15 +409,16 @@ impl Rules {
                 let mut p: V = core::array::from_fn(|i| home[i] + wide * at[i] * self.home[i]);
                 // Around the home, and with the wind.
                 let around = cross(self.up, at);
-                let way = add(mul(around, 0.7), mul(self.wind(&step_wind, p), 0.6));
-                let way = unit(add(way, mul(self.wander_noise(&step_wind, id as u64), 0.2)), [1.0, 0.0, 0.0]);
-                let v = mul(way, self.own_speed(id as u64));
+                let direction = add(mul(around, 0.7), mul(self.wind(&step_wind, p), 0.6));
+                let direction =
+                    unit(add(direction, mul(self.wander_noise(&step_wind, id as u64), 0.2)), [1.0, 0.0, 0.0]);
+                let v = mul(direction, self.own_speed(id as u64));
                 if let Some(solid) = &self.solid {
                     // Out of the obstacle in several steps, as the direction changes on the way.
                     for _ in 0..16 {
-                        let [x, y] = self.seen(p);
-                        let (far, out) = solid.at(x, y);
-                        let (s, step) = (scale(p[2]), (0.002 - far).max(0.0));
+                        let [x, y] = self.project(p);
+                        let (distance, out) = solid.at(x, y);
+                        let (s, step) = (scale(p[2]), (0.002 - distance).max(0.0));
                         p = add(p, [step * out[0] / s, step * out[1] / s, 0.0]);
                     }
                 }

@@ -192,7 +192,7 @@ fn each_rule_does_what_it_says() {
 fn what_is_feared_is_kept_away_from() {
     let (rules, _, set) = rules_of(&[("agents", "600"), ("waves", "0")]);
     let near = |agents: &[Agent]| {
-        let of = |a: &Agent| rules.seen([a[0], a[1], a[2]]);
+        let of = |a: &Agent| rules.project([a[0], a[1], a[2]]);
         agents.iter().map(of).filter(|[x, y]| (x - 0.889).abs() < 0.12 && (y - 0.5).abs() < 0.12).count()
     };
     let free = near(&after(&rules, set.depth, 120, |m| m));
@@ -241,7 +241,7 @@ fn nothing_enters_what_is_solid() {
             agents =
                 rules.step(&agents, &step_state(&rules, step, set.depth), 6.0, Level::best(), &CurrentThread);
             for a in &agents {
-                let [x, y] = rules.seen([a[0], a[1], a[2]]);
+                let [x, y] = rules.project([a[0], a[1], a[2]]);
                 least = least.min(rules.solid.as_ref().unwrap().at(x, y).0);
             }
         }

@@ -1,5 +1,7 @@
 //! Vectors of three numbers, and a fast approximation of a sine.
 
+use crate::math::parabola;
+
 pub(super) type V = [f32; 3];
 
 #[inline(always)]
@@ -43,8 +45,7 @@ pub(super) fn turns(angle: f32) -> f32 {
 /// A sine of turns from two parabolas: within 0.0012 of it, with the same zeros and peaks.
 #[inline(always)]
 pub(super) fn wave(turns: f32) -> f32 {
-    let t = turns - (turns + 0.5).floor();
-    let w = 8.0 * t - 16.0 * t * t.abs();
+    let w = parabola(turns);
     0.775 * w + 0.225 * w * w.abs()
 }
 

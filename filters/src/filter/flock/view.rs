@@ -146,7 +146,7 @@ impl View<'_> {
     }
 
     fn stance(&self, p: V, v: V, roll: f32, half: f32) -> Stance {
-        let [x, y] = self.rules.seen(p);
+        let [x, y] = self.rules.project(p);
         let rows = self.overlay.size()[1] as f32;
         let ahead = unit(v, [1.0, 0.0, 0.0]);
         let right = unit(cross(ahead, self.rules.up), [0.0, 0.0, 1.0]);
@@ -167,7 +167,7 @@ impl View<'_> {
     /// flash.
     pub(super) fn roll(&self, figure: Figure, agent: &Agent, id: u64) -> f32 {
         match figure {
-            Figure::Fish => 0.3 * agent[6] + 0.065 * self.wander_phase(id, 0.7, 1),
+            Figure::Herring => 0.3 * agent[6] + 0.065 * self.wander_phase(id, 0.7, 1),
             _ => agent[6],
         }
     }
@@ -180,7 +180,7 @@ impl View<'_> {
             Figure::Gull => (1.8 * wander(0.45) - 0.2).clamp(0.04, 1.0),
             Figure::Bat => (0.9 + 0.2 * wander(1.5)).clamp(0.6, 1.0),
             Figure::Moth => (0.9 + 0.3 * wander(2.0)).clamp(0.4, 1.0),
-            Figure::Fish => (0.25 + 0.55 * speed + 0.3 * wander(0.8)).clamp(0.2, 1.2),
+            Figure::Herring => (0.25 + 0.55 * speed + 0.3 * wander(0.8)).clamp(0.2, 1.2),
         }
     }
 
@@ -264,7 +264,7 @@ impl View<'_> {
                 let far2 = f64::from(dot(to, to));
                 (0.16 + f64::from(self.params.lamplight()) * 1.05 / (1.0 + far2 * 22.0), 0.0)
             }
-            Figure::Fish => {
+            Figure::Herring => {
                 // A flank that turns towards the viewer reflects the daylight.
                 let side = unit(stance.axes[1], [0.0, 0.0, -1.0]);
                 let side = if side[2] > 0.0 { mul(side, -1.0) } else { side };
@@ -281,7 +281,7 @@ impl View<'_> {
         let time = self.params.time as f32;
         let ripple =
             wave(p[0] * 1.7 + 0.6 * p[2] + 0.23 * time) * wave(p[0] * 0.9 - p[1] * 0.7 - 0.17 * time);
-        1.08 - 0.34 * self.rules.seen(p)[1] + 0.12 * ripple
+        1.08 - 0.34 * self.rules.project(p)[1] + 0.12 * ripple
     }
 
     fn shaded(&self, paint: &Paint, figure: Figure, shade: usize) -> [u16; 3] {
@@ -293,7 +293,7 @@ impl View<'_> {
         }
         let (light, shine) = paint.light;
         rgb = rgb.map(|c| c * light);
-        if figure == Figure::Fish {
+        if figure == Figure::Herring {
             rgb = rgb.map(|c| c + (1.0 - c) * shine * 0.75);
         }
         if figure == Figure::Moth {
@@ -347,7 +347,7 @@ impl View<'_> {
             return;
         }
         let p = self.params.lamp;
-        let [x, y] = self.rules.seen(p);
+        let [x, y] = self.rules.project(p);
         let rows = self.overlay.size()[1] as f32;
         let (at, s) = ([x * rows, y * rows], scale(p[2]) * rows);
         for (k, (wide, strong, rgb)) in LAMP.into_iter().enumerate() {

@@ -2,6 +2,7 @@
 //! and with lights on it.
 
 use super::surface::{EDGE, Node, Surface, row_between};
+use crate::math::smooth;
 use crate::pixel::f32_rows::ConvertF32;
 use crate::simd::multiversion;
 
@@ -120,7 +121,7 @@ fn shade_row_body(
         let c = (cover[k] - (EDGE - SOFT)) * (0.5 / SOFT);
         let c = if c > 0.0 { c } else { 0.0 };
         let c = if c < 1.0 { c } else { 1.0 };
-        cover[k] = c * c * (3.0 - 2.0 * c);
+        cover[k] = smooth(c);
         let inv = 1.0 / (1.0 + (sx * sx + sy * sy)).sqrt();
         let lean = 1.0 - inv;
         // A surface that rises to the right faces left.

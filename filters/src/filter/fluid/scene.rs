@@ -2,8 +2,8 @@
 //! left corner.
 
 use super::super::mask::Mask;
-use super::super::overlay::Rng;
 use crate::host::Executor;
+use crate::noise::Rng;
 use crate::particle::fluid::{Fluid2d, Fluid2dSettings, FluidError, SignedDistanceField};
 use crate::simd::Level;
 use core::f64::consts::TAU;

@@ -179,7 +179,7 @@ fn around(i: usize, len: usize) -> [usize; KEPT] {
     [half, half + by, half - by].map(|c| mirror(c, len))
 }
 
-/// The number of frames that ar1 sums.
+/// The number of frames that ar1 sums: about those after which `rho` to their number is below 0.1.
 pub(super) fn window(rho: f64) -> usize {
     match rho {
         r if r <= 0.0 => 1,

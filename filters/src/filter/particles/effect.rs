@@ -1,10 +1,10 @@
 //! Effects, and when they cannot be drawn.
 
-use super::keys::field::{Field, Float};
-use super::keys::{KeyError, KeyType};
+use super::keys::field::{self, Float};
+use super::keys::{Key, KeyError, KeyType, keys};
 use super::layer::{Appearance, Layer, SpawnArea};
 use crate::particle::draw::{Blend, BlendSpace, ShapeError};
-use crate::settings::ImageAsset;
+use crate::settings::{ChoiceEnum, ImageAsset};
 
 /// The largest number of simultaneous particles of an effect.
 pub const MAX_PARTICLES: i64 = 4_000_000;
@@ -12,17 +12,24 @@ pub const MAX_PARTICLES: i64 = 4_000_000;
 /// The largest number of layers of an effect.
 pub const MAX_LAYERS: usize = 64;
 
-/// An effect.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Effect {
-    /// Drawn by depth; at the same depth by birth, then in this order.
-    pub layers: Vec<Layer>,
-    /// The blend mode of layers without their own.
-    pub blend: Blend,
-    /// Sideways wind, in units per second.
-    pub wind: f64,
-    /// The values in which particles are blended with the frame.
-    pub light: BlendSpace,
+keys! {
+    /// An effect.
+    pub struct Effect {
+        /// Drawn by depth; at the same depth by birth, then in this order.
+        layers: Vec<Layer> = Vec::new() => (),
+        /// The blend mode of layers without their own.
+        blend: Blend = Blend::Over => [
+            /// Blend mode.
+            "blend": Choice(Blend::CHOICES), "", Effect { blend, .. } => blend;
+        ],
+        /// Values in which particles are mixed with the frame.
+        light: BlendSpace = BlendSpace::Gamma => (Choice(BlendSpace::CHOICES), ""),
+        /// Sideways wind, in units per second.
+        wind: f64 = 0.0 => [
+            /// Wind to the right; below 0, to the left. Each layer follows its own share.
+            "wind": Number(-100.0, 100.0), "units per second", Effect { wind, .. } => wind;
+        ],
+    }
 }
 
 /// An error of an effect.
@@ -51,9 +58,6 @@ pub enum EffectError {
     TooMany(i64),
 }
 
-/// The range of the wind of an effect, in units per second.
-pub const WIND: KeyType = KeyType::Number(-100.0, 100.0);
-
 impl Effect {
     /// The parent layer of a layer: the first with that name that has no parent.
     pub(super) fn parent(&self, index: usize) -> Option<usize> {
@@ -78,7 +82,9 @@ impl Effect {
         if self.layers.is_empty() || self.layers.len() > MAX_LAYERS {
             return Err(EffectError::Layers(self.layers.len()));
         }
-        self.wind.check(WIND).map_err(|wrong| EffectError::Value { layer: 0, key: "wind", wrong })?;
+        for key in Effect::keys() {
+            (key.check)(self).map_err(|wrong| EffectError::Value { layer: 0, key: key.id, wrong })?;
+        }
         self.layers.iter().enumerate().try_for_each(|(i, layer)| {
             layer.check(i + 1)?;
             let lost = !layer.born_of.is_empty() && self.parent(i).is_none();

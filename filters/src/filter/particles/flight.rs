@@ -8,6 +8,7 @@
 
 use super::bound_layer::{BoundLayer, EXTRA, EffectState};
 use super::layer::Layer;
+use crate::math::parabola;
 
 /// The number of bisections for a moment within a part of a life.
 const HALVINGS: u32 = 24;
@@ -176,9 +177,8 @@ impl BoundLayer {
 /// `sin` of turns, to within 2e-4: only + and *, with the same bits on all machines.
 #[inline(always)]
 pub(super) fn wave(turns: f32) -> f32 {
-    let t = turns - (turns + 0.5).floor();
-    // A parabola through the zeros and peaks, then corrected towards the sine.
-    let p = 8.0 * t - 16.0 * t * t.abs();
+    // Corrected towards the sine.
+    let p = parabola(turns);
     p * (0.775 + 0.225 * p.abs())
 }
 

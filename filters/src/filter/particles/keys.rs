@@ -183,6 +183,21 @@ macro_rules! keys {
         impl $name {
             const TABLE: &'static [&'static [Key<$name>]] =
                 &[$( keys!(@list $name, $field, ($($id)?), (concat!($($help),+)), $keys) ),*];
+
+            /// The keys, in the order of printing.
+            pub fn keys() -> impl Iterator<Item = &'static Key<$name>> {
+                Self::TABLE.iter().flat_map(|keys| keys.iter())
+            }
+
+            /// The keys that are printed, or `all`, with their values as TOML.
+            pub(crate) fn explicit_keys(&self, all: bool) -> impl Iterator<Item = (&'static Key<$name>, String)> + '_ {
+                let usual = $name::default();
+                $name::keys().filter_map(move |key| {
+                    let text = (key.print)(self)?;
+                    let explicit = all || key.always || (key.print)(&usual).as_ref() != Some(&text);
+                    explicit.then_some((key, text))
+                })
+            }
         }
     };
     (@list $name:ident, $field:ident, $id:tt, $help:tt, ($($kind:ident $(($($range:tt)*))?, $unit:literal)?)) => {

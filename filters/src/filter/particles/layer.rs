@@ -470,23 +470,6 @@ keys! {
     }
 }
 
-impl Layer {
-    /// The keys of a layer, in the order of printing.
-    pub fn keys() -> impl Iterator<Item = &'static Key<Layer>> {
-        Self::TABLE.iter().flat_map(|keys| keys.iter())
-    }
-
-    /// The keys whose values differ from the defaults, and those of births, place, colours and shape; with their values as
-    /// TOML.
-    pub(crate) fn explicit_keys(&self) -> impl Iterator<Item = (&'static Key<Layer>, String)> + '_ {
-        let usual = Layer::default();
-        Layer::keys().filter_map(move |key| {
-            let text = (key.print)(self)?;
-            (key.always || (key.print)(&usual).as_ref() != Some(&text)).then_some((key, text))
-        })
-    }
-}
-
 /// The value of a list over life at `t`, 0 to 1.
 pub(super) fn life_value(points: &[[f32; 2]], t: f32) -> f32 {
     let after = points.partition_point(|p| p[0] <= t);

@@ -123,6 +123,7 @@ impl LayerRenderer {
 
     /// The region of positions, according to the motion of their kind only, in which particles may be visible: others
     /// are not regenerated. It has a margin; invisible particles are still dropped when their position is known.
+    /// The axes are x to the right, y down and z away from the camera, in frame heights; the view bounds x and y.
     pub(super) fn view(&self, now: &EffectState, tall: f32) -> View {
         let (bound, layer) = (&self.bound, &self.bound.layer);
         // The motion of a parent before its children are born.

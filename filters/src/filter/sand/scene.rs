@@ -5,6 +5,7 @@ use super::SandSpec;
 use super::snapshot::Snapshot;
 use crate::frame::{Family, Format, Frame, FrameTime};
 use crate::host::Executor;
+use crate::math::smooth;
 use crate::noise::seed::mix64;
 use crate::noise::value_noise::uniform;
 use crate::particle::fluid::SignedDistanceField;
@@ -100,7 +101,7 @@ impl State {
 fn hourglass(y: f64, neck: f64) -> f64 {
     const WIDTH: f64 = 0.27;
     let t = ((y - 0.5).abs() * 2.15).min(1.0);
-    neck + (WIDTH - neck) * (t * t * (3.0 - 2.0 * t)).sqrt()
+    neck + (WIDTH - neck) * smooth(t).sqrt()
 }
 
 /// Half of the width of the neck, in diameters.
@@ -447,7 +448,6 @@ fn patches(seed: u64, x: f64, y: f64) -> f64 {
         let (u, v) = (x / size, y / size);
         let (i, j) = (libm::floor(u), libm::floor(v));
         let (fx, fy) = (u - i, v - j);
-        let smooth = |t: f64| t * t * (3.0 - 2.0 * t);
         let corner = |a: f64, b: f64| {
             uniform(mix64(seed ^ mix64(((i + a) as i64 as u64) << 32 ^ (j + b) as i64 as u64 ^ salt)))
         };

@@ -108,7 +108,7 @@ impl SpriteTracks {
     ) -> Result<T, PrepareError> {
         let now = if self.file.in_seconds() { at.time } else { at.frame };
         let failed = |e| PrepareError::Failed(format!("{}: {e}", self.name));
-        // The one that has the shortest way to go forward, if there is one.
+        // The head nearest before `now`, if there is one.
         let mut heads = lock(&self.heads);
         let nearest = (0..heads.len()).max_by_key(|i| heads[*i].now().filter(|then| *then <= now));
         let taken = nearest.map(|i| heads.swap_remove(i));

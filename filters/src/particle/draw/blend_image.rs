@@ -6,12 +6,12 @@ use super::painter::Painter;
 use super::rasterize::{CellBlock, F32x16, HIGH, LANES};
 use super::sampler::Sampler;
 use super::style::Blend;
-use super::tile::Part;
+use super::tile::PlaneGroupArea;
 
 /// Composites an image onto the cells of a block.
 #[inline(always)]
 pub(super) fn blend_image(
-    part: &Part,
+    part: &PlaneGroupArea,
     painter: &Painter,
     block: &CellBlock<'_>,
     blend: Blend,

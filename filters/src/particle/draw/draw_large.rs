@@ -10,18 +10,18 @@ use super::rasterize::{CellBlock, CoverageMask, HIGH, LANES, WIDE, rasterize};
 use super::speck::Speck;
 use super::splat::Splat;
 use super::style::{Shape, SplatStyle};
-use super::tile::Part;
+use super::tile::PlaneGroupArea;
 use crate::simd::multiversion;
 use core::ops::Range;
 
 multiversion! {
     /// Draws a splat of any shape and size, clipped to the tile, into the planes of a part.
-    pub(super) fn draw_large(level, part: &Part, painter: &Painter, splat: &Splat, style: &SplatStyle, pictures: &[Picture], mask: &mut CoverageMask, samples: &mut [f32]) = draw_large_body;
+    pub(super) fn draw_large(level, part: &PlaneGroupArea, painter: &Painter, splat: &Splat, style: &SplatStyle, pictures: &[Picture], mask: &mut CoverageMask, samples: &mut [f32]) = draw_large_body;
 }
 
 #[inline(always)]
 fn draw_large_body(
-    part: &Part,
+    part: &PlaneGroupArea,
     painter: &Painter,
     splat: &Splat,
     style: &SplatStyle,
@@ -80,7 +80,7 @@ fn draw_large_body(
 #[allow(clippy::too_many_arguments)]
 fn draw_speck(
     speck: &Speck,
-    part: &Part,
+    part: &PlaneGroupArea,
     splat: &Splat,
     aspect: f32,
     opacity: f32,
@@ -121,7 +121,7 @@ fn draw_speck(
 /// Composes a shape onto the planes.
 #[inline(always)]
 fn blend_coverage(
-    part: &Part,
+    part: &PlaneGroupArea,
     block: &CellBlock<'_>,
     effects: &[BlendTerms; 4],
     mask: &CoverageMask,

@@ -23,6 +23,25 @@
 //! smaller than a sample is enlarged to a sample and made fainter in proportion, so that it does not flicker as it
 //! moves.
 //!
+//! # The files, in the order of the work
+//!
+//! Positions of splats are in 1/256 of a luma sample of the picture, half sizes in 1/16 of one.
+//!
+//! | file | what it does | coordinates |
+//! |---|---|---|
+//! | `splat`, `style`, `image`, `picture` | what a caller describes: splats, shapes and blends, sprites, pictures of one frame | luma samples |
+//! | `painter` | prepares the styles for a format | |
+//! | `draw_plane`, `working_space` | the cells and codes of each plane; the colours that are drawn in | cells |
+//! | `grid`, `bins` | which tiles a splat touches; sorts splats by tile | 1/256 luma sample |
+//! | `render` | calls the next stages for the tiles of a band | tiles |
+//! | `tile` | reads the samples of a tile as `f32`, with a margin | cells of the tile |
+//! | `paint` | draws the splats of a tile, small soft discs by `stamp` | cells of the tile |
+//! | `draw_large` | draws one other splat, clipped to the tile, by one of the next three | cells of the tile |
+//! | `coverage`, `point_rule`, `rasterize` | the coverage by shapes: one cell, the points in it, many cells | luma samples from the splat's centre |
+//! | `speck` | the coverage of small ellipses, once per cell | the same |
+//! | `raster`, `sampler`, `blend_image` | a sprite's texels, their mean over a cell, and their blend | texels |
+//! | `store` | writes the tile back to the planes | cells of the tile |
+//!
 //! ```
 //! use grainfield_filters::frame::{Depth, Family, Format, Frame, PlaneSet, Scratch};
 //! use grainfield_filters::host::CurrentThread;
@@ -43,8 +62,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-#[cfg(test)]
-mod added_light_tests;
 mod bins;
 mod blend_image;
 mod coverage;
@@ -52,15 +69,12 @@ mod draw_large;
 mod draw_plane;
 mod grid;
 mod image;
-#[cfg(test)]
-mod light_tests;
 mod paint;
 mod painter;
 mod picture;
 mod point_rule;
+mod raster;
 mod rasterize;
-#[cfg(test)]
-pub(crate) mod reference;
 mod render;
 mod sampler;
 mod speck;
@@ -81,4 +95,6 @@ pub use picture::Picture;
 pub use splat::{Splat, rank};
 pub(crate) use splat::{SplatColumns, deepness, lanes, ranked};
 pub use style::{Blend, MAX_CORNERS, Shape, ShapeError, SplatStyle};
+#[cfg(test)]
+pub(crate) use tests::reference;
 pub use working_space::BlendSpace;

@@ -8,7 +8,7 @@ use super::picture::Picture;
 use super::rasterize::CoverageMask;
 use super::splat::Splat;
 use super::stamp::{Stamp, Stamps};
-use super::tile::{EDGE, Part, Tile};
+use super::tile::{EDGE, PlaneGroupArea, Tile};
 use crate::simd::{Level, multiversion};
 
 multiversion! {
@@ -80,7 +80,7 @@ fn each_part(tile: &Tile<'_>, work: DrawContext<'_>, mask: &mut CoverageMask, sa
 /// `C` planes, or any number; a stride of `S` samples, or any.
 #[inline(always)]
 fn blend_part<const C: usize, const S: usize>(
-    part: &Part,
+    part: &PlaneGroupArea,
     work: DrawContext<'_>,
     mask: &mut CoverageMask,
     samples: &mut [f32],
@@ -124,14 +124,13 @@ fn blend_part<const C: usize, const S: usize>(
             }
             let place = at.to[j] as usize;
             for (base, [fade, ink]) in part.base.iter().zip(&mix).take(count) {
-                let (to, terms) = (base + place, BlendTerms { fade: fade[j], ink: ink[j] });
+                let terms = BlendTerms { fade: fade[j], ink: ink[j] };
+                let Some(samples) = samples.get_mut(base + place..) else { continue };
                 match (stamp.long, stamp.rows) {
-                    (16, 3) => blend_stamp::<3>(&coverages.0[j], terms, to, stride, samples),
-                    (16, 4) => blend_stamp::<4>(&coverages.0[j], terms, to, stride, samples),
-                    (32, _) => {
-                        blend_rows::<4, 32>(stamp, &at, j, batch.opacity[j], terms, to, stride, samples)
-                    }
-                    _ => blend_rows::<8, 64>(stamp, &at, j, batch.opacity[j], terms, to, stride, samples),
+                    (16, 3) => blend_stamp::<3>(&coverages.0[j], terms, stride, samples),
+                    (16, 4) => blend_stamp::<4>(&coverages.0[j], terms, stride, samples),
+                    (32, _) => blend_rows::<4, 32>(stamp, &at, j, batch.opacity[j], terms, stride, samples),
+                    _ => blend_rows::<8, 64>(stamp, &at, j, batch.opacity[j], terms, stride, samples),
                 }
             }
         }
@@ -184,7 +183,13 @@ impl SplatBatch {
 
     /// Their effect on each plane of a part: fades and inks.
     #[inline(always)]
-    fn effects(&self, part: &Part, painter: &Painter, splats: &[Splat], mix: &mut [[[f32; BATCH]; 2]; 4]) {
+    fn effects(
+        &self,
+        part: &PlaneGroupArea,
+        painter: &Painter,
+        splats: &[Splat],
+        mix: &mut [[[f32; BATCH]; 2]; 4],
+    ) {
         let styles = &painter.styles;
         if self.alike {
             let Some(style) = splats.first().and_then(|s| styles.get(usize::from(s.style))) else { return };
@@ -241,7 +246,7 @@ struct OffsetFinder {
 
 impl OffsetFinder {
     #[inline(always)]
-    fn new(part: &Part) -> OffsetFinder {
+    fn new(part: &PlaneGroupArea) -> OffsetFinder {
         let cells = &part.group.cells;
         let mut finder = OffsetFinder { by: [0; 2], edge: [0; 2], from: [0; 2], size: [0; 2] };
         for a in 0..2 {
@@ -288,17 +293,11 @@ fn coverage(stamp: &Stamp, at: &BufferOffsets, j: usize, opacity: f32, out: &mut
     }
 }
 
-/// Composes `R` rows of 4 onto a plane from sample `to` on.
+/// Composes `R` rows of 4 onto a plane, the first at the start of `samples`.
 #[inline(always)]
-fn blend_stamp<const R: usize>(
-    coverages: &[f32; 16],
-    terms: BlendTerms,
-    to: usize,
-    stride: usize,
-    samples: &mut [f32],
-) {
+fn blend_stamp<const R: usize>(coverages: &[f32; 16], terms: BlendTerms, stride: usize, samples: &mut [f32]) {
     let long = (R - 1) * stride + 4;
-    let Some(cells) = samples.get_mut(to..).and_then(|s| s.get_mut(..long)) else { return };
+    let Some(cells) = samples.get_mut(..long) else { return };
     for r in 0..R {
         let row = &mut cells[r * stride..][..4];
         for i in 0..4 {
@@ -309,14 +308,12 @@ fn blend_stamp<const R: usize>(
 
 /// Composes a stamp of any height and a width of `W` cells onto a plane, row by row.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn blend_rows<const W: usize, const N: usize>(
     stamp: &Stamp,
     at: &BufferOffsets,
     j: usize,
     opacity: f32,
     terms: BlendTerms,
-    mut to: usize,
     stride: usize,
     samples: &mut [f32],
 ) {
@@ -325,6 +322,7 @@ fn blend_rows<const W: usize, const N: usize>(
     let Some([cover, across, down]) = stamp.coverage::<N>(phase[0], phase[1]) else { return };
     let (cover, across, down) =
         (cover.as_chunks::<W>().0, across.as_chunks::<W>().0, down.as_chunks::<W>().0);
+    let mut to = 0;
     for ((cover, across), down) in cover.iter().zip(across).zip(down).take(stamp.rows) {
         let Some(row) = samples.get_mut(to..).and_then(|s| s.first_chunk_mut::<W>()) else { return };
         for i in 0..W {

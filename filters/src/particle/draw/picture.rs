@@ -5,7 +5,8 @@
 
 use super::draw_plane::{Cells, Premultiplied};
 use super::painter::Painter;
-use super::sampler::{ColourConversion, Raster, Sampler};
+use super::raster::Raster;
+use super::sampler::{ColourConversion, Sampler};
 use super::splat::Splat;
 use crate::simd::multiversion;
 

@@ -28,8 +28,8 @@ pub(super) struct CoverageMask {
     cover: [f32; HIGH * STRIDE],
     /// For each row, the range of cells with coverage.
     span: [[usize; 2]; HIGH],
-    /// Cells whose means are needed: those for which a simpler distance is sufficient, and others.
-    plain: [u16; HIGH * WIDE],
+    /// Cells whose means are needed: those for which the straight form of the distance is sufficient, and others.
+    straight: [u16; HIGH * WIDE],
     others: [u16; HIGH * WIDE],
     rows: PointRows,
 }
@@ -41,7 +41,7 @@ impl CoverageMask {
     pub(super) const EMPTY: CoverageMask = CoverageMask {
         cover: [0.0; HIGH * STRIDE],
         span: [[0; 2]; HIGH],
-        plain: [0; HIGH * WIDE],
+        straight: [0; HIGH * WIDE],
         others: [0; HIGH * WIDE],
         rows: [[[0.0; LANES]; 2]; MAX_SUBSAMPLES],
     };
@@ -121,7 +121,7 @@ impl Bounds {
         let (over_sin, over_cos) = (over(self.sin), over(self.cos));
         let (by_sin, by_cos) = (far(over_sin, self.half[1]), far(over_cos, self.half[0]));
         let start = block.across(0)[0];
-        let per = 1.0 / block.cell()[0];
+        let cells_per_sample = 1.0 / block.cell()[0];
         let most = block.size[0] as i32;
         let round = self.round * self.round;
         for (group, out) in out.chunks_mut(LANES).enumerate().take(block.size[1].div_ceil(LANES)) {
@@ -141,8 +141,8 @@ impl Bounds {
                 let high = if other < high { other } else { high };
                 let high = if wide < high { wide } else { high };
                 // Integer parts are sufficient: there is a margin of half a cell on either side.
-                from[l] = whole((low - start) * per - 0.5, 0, most);
-                to[l] = whole((high - start) * per + 1.5, 0, most);
+                from[l] = whole((low - start) * cells_per_sample - 0.5, 0, most);
+                to[l] = whole((high - start) * cells_per_sample + 1.5, 0, most);
             }
             for (out, (from, to)) in out.iter_mut().zip(from.iter().zip(to)) {
                 *out = [*from as usize, to as usize];
@@ -151,44 +151,35 @@ impl Bounds {
     }
 }
 
-/// The depth of points inside a shape, in luma samples: minus their distance. Points are rotated with the shape.
-trait Depth: Copy {
-    /// A function with the same values, bit for bit, where x is between minus and plus [`limit`](Depth::limit).
-    type Plain: Depth;
-    /// Whether there is such a form.
-    const PLAIN: bool = false;
-    /// Whether a point may be deeper than the length of the soft edge.
-    const DEEP: bool = true;
+/// The distances of points from the edge of a shape, in luma samples, positive inside. Points are rotated with the shape.
+trait InsideDistance: Copy {
+    /// Whether a point may be further inside than the soft edge is wide.
+    const EXCEEDS_EDGE: bool = true;
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16;
-    fn plain(&self) -> Self::Plain;
+    /// A simpler function with the same values, bit for bit, where x is between minus and plus
+    /// [`limit`](InsideDistance::limit).
+    #[inline(always)]
+    fn straight(&self) -> Option<impl InsideDistance> {
+        None::<Self>
+    }
     fn limit(&self) -> f32 {
         -1.0
     }
 }
 
-macro_rules! not_plainer {
-    () => {
-        type Plain = Self;
-        fn plain(&self) -> Self {
-            *self
-        }
-    };
-}
-
 #[derive(Clone, Copy)]
 struct Disc {
-    per: [f32; 2],
-    least: f32,
+    inverse_size: [f32; 2],
+    smaller_half_size: f32,
 }
 
-impl Depth for Disc {
-    not_plainer!();
+impl InsideDistance for Disc {
     #[inline(always)]
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
         let mut d = [0.0; LANES];
         for l in 0..LANES {
-            let (u, v) = (x[l] * self.per[0], y[l] * self.per[1]);
-            d[l] = (1.0 - (u * u + v * v).sqrt()) * self.least;
+            let (u, v) = (x[l] * self.inverse_size[0], y[l] * self.inverse_size[1]);
+            d[l] = (1.0 - (u * u + v * v).sqrt()) * self.smaller_half_size;
         }
         d
     }
@@ -196,35 +187,32 @@ impl Depth for Disc {
 
 #[derive(Clone, Copy)]
 struct Ring {
-    per: [f32; 2],
-    least: f32,
+    inverse_size: [f32; 2],
+    smaller_half_size: f32,
     middle: f32,
     band: f32,
 }
 
-impl Depth for Ring {
-    not_plainer!();
+impl InsideDistance for Ring {
     #[inline(always)]
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
         let mut d = [0.0; LANES];
         for l in 0..LANES {
-            let (u, v) = (x[l] * self.per[0], y[l] * self.per[1]);
-            d[l] = (self.band - ((u * u + v * v).sqrt() - self.middle).abs()) * self.least;
+            let (u, v) = (x[l] * self.inverse_size[0], y[l] * self.inverse_size[1]);
+            d[l] = (self.band - ((u * u + v * v).sqrt() - self.middle).abs()) * self.smaller_half_size;
         }
         d
     }
 }
 
 #[derive(Clone, Copy)]
-struct Streak<const DEEP: bool> {
+struct Streak<const EXCEEDS_EDGE: bool> {
     half: f32,
     thick: f32,
 }
 
-impl<const DEEP: bool> Depth for Streak<DEEP> {
-    type Plain = Line<DEEP>;
-    const PLAIN: bool = true;
-    const DEEP: bool = DEEP;
+impl<const EXCEEDS_EDGE: bool> InsideDistance for Streak<EXCEEDS_EDGE> {
+    const EXCEEDS_EDGE: bool = EXCEEDS_EDGE;
     #[inline(always)]
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
         let mut d = [0.0; LANES];
@@ -235,8 +223,8 @@ impl<const DEEP: bool> Depth for Streak<DEEP> {
         d
     }
     #[inline(always)]
-    fn plain(&self) -> Line<DEEP> {
-        Line { thick: self.thick }
+    fn straight(&self) -> Option<impl InsideDistance> {
+        Some(Line::<EXCEEDS_EDGE> { thick: self.thick })
     }
     #[inline(always)]
     fn limit(&self) -> f32 {
@@ -247,13 +235,12 @@ impl<const DEEP: bool> Depth for Streak<DEEP> {
 /// A streak between its ends: the root of a square is the number itself, except for numbers whose square is rounded to
 /// zero, which do not affect the thickness.
 #[derive(Clone, Copy)]
-struct Line<const DEEP: bool> {
+struct Line<const EXCEEDS_EDGE: bool> {
     thick: f32,
 }
 
-impl<const DEEP: bool> Depth for Line<DEEP> {
-    not_plainer!();
-    const DEEP: bool = DEEP;
+impl<const EXCEEDS_EDGE: bool> InsideDistance for Line<EXCEEDS_EDGE> {
+    const EXCEEDS_EDGE: bool = EXCEEDS_EDGE;
     #[inline(always)]
     fn at(&self, _: &F32x16, y: &F32x16) -> F32x16 {
         let mut d = [0.0; LANES];
@@ -269,8 +256,7 @@ struct Polygon<'a> {
     lines: &'a [[f32; 3]],
 }
 
-impl Depth for Polygon<'_> {
-    not_plainer!();
+impl InsideDistance for Polygon<'_> {
     #[inline(always)]
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
         let mut d = [f32::INFINITY; LANES];
@@ -295,17 +281,19 @@ pub(super) fn rasterize(
 ) {
     let n = outline.points_per_side(block.cell()).min(most);
     let to = Rasterizer { outline, block, opacity, rule: PointRule::of_points(n) };
-    match &outline.form {
-        Form::Disc(per, least) => to.shape(Disc { per: *per, least: *least }, mask),
-        Form::Ring(per, least, middle, band) => {
-            to.shape(Ring { per: *per, least: *least, middle: *middle, band: *band }, mask);
+    match outline.form {
+        Form::Disc(inverse_size, smaller_half_size) => {
+            to.shape(Disc { inverse_size, smaller_half_size }, mask);
         }
-        // The depth is nowhere larger than the soft edge, so the coverage needs no upper limit.
+        Form::Ring(inverse_size, smaller_half_size, middle, band) => {
+            to.shape(Ring { inverse_size, smaller_half_size, middle, band }, mask);
+        }
+        // No point is further inside than the soft edge is wide, so the coverage needs no upper limit.
         Form::Streak(half, thick) if thick * outline.inv_edge <= 1.0 => {
-            to.shape(Streak::<false> { half: *half, thick: *thick }, mask);
+            to.shape(Streak::<false> { half, thick }, mask);
         }
-        Form::Streak(half, thick) => to.shape(Streak::<true> { half: *half, thick: *thick }, mask),
-        Form::Polygon(lines, n) => to.shape(Polygon { lines: &lines[..(*n).min(MAX_CORNERS)] }, mask),
+        Form::Streak(half, thick) => to.shape(Streak::<true> { half, thick }, mask),
+        Form::Polygon(ref lines, n) => to.shape(Polygon { lines: &lines[..n.min(MAX_CORNERS)] }, mask),
     }
 }
 
@@ -320,7 +308,7 @@ struct Rasterizer<'a> {
 
 impl Rasterizer<'_> {
     #[inline(always)]
-    fn shape<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
+    fn shape<D: InsideDistance>(&self, d: D, mask: &mut CoverageMask) {
         match self.rule.n {
             0..=1 => self.middles(d, mask),
             _ => self.means(d, mask),
@@ -359,13 +347,13 @@ impl Rasterizer<'_> {
     /// Four times the coverage at points of these depths: as in `coverage` except for powers of two, which do not
     /// change the bits of a product.
     #[inline(always)]
-    fn ramp<D: Depth>(&self, d: &F32x16) -> F32x16 {
+    fn ramp<D: InsideDistance>(&self, d: &F32x16) -> F32x16 {
         let inv_edge = 2.0 * self.outline.inv_edge;
         let mut out = [0.0; LANES];
         for l in 0..LANES {
             let t = d[l] * inv_edge;
             let t = if t > 0.0 { t } else { 0.0 };
-            let t = if !D::DEEP || t < 2.0 { t } else { 2.0 };
+            let t = if !D::EXCEEDS_EDGE || t < 2.0 { t } else { 2.0 };
             out[l] = t * t * (3.0 - t);
         }
         out
@@ -373,7 +361,7 @@ impl Rasterizer<'_> {
 
     /// The centre of a cell represents all of it.
     #[inline(always)]
-    fn middles<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
+    fn middles<D: InsideDistance>(&self, d: D, mask: &mut CoverageMask) {
         self.spans(mask);
         for j in 0..self.block.size[1].min(HIGH) {
             let [from, to] = mask.span[j];
@@ -395,7 +383,7 @@ impl Rasterizer<'_> {
 
     /// Means over the points of a cell, where the centre is not sufficient.
     #[inline(always)]
-    fn means<D: Depth>(&self, d: D, mask: &mut CoverageMask) {
+    fn means<D: InsideDistance>(&self, d: D, mask: &mut CoverageMask) {
         self.spans(mask);
         let Outline { cos, sin, edge, .. } = *self.outline;
         let [w, h] = self.block.cell();
@@ -404,7 +392,9 @@ impl Rasterizer<'_> {
         let reach = share * self.reach() + NEAR;
         let straight = share * 0.5 * (w * sin.abs() + h * cos.abs()) + NEAR;
         let limit = d.limit() - reach;
-        let (mut plain, mut others) = (0, 0);
+        let straight_form = d.straight();
+        let simpler = straight_form.is_some();
+        let (mut straights, mut others) = (0, 0);
         for j in 0..self.block.size[1].min(HIGH) {
             let [from, to] = mask.span[j];
             if from >= to {
@@ -417,7 +407,7 @@ impl Rasterizer<'_> {
                 let mut cover = [0.0; LANES];
                 let mut flags = [0u32; LANES];
                 for l in 0..LANES {
-                    let easy = D::PLAIN && u[l].abs() <= limit;
+                    let easy = simpler && u[l].abs() <= limit;
                     let near = if easy { straight } else { reach };
                     let (out, inside) = (deep[l] <= -near, deep[l] >= near + edge);
                     cover[l] = if inside { self.opacity } else { 0.0 };
@@ -429,23 +419,29 @@ impl Rasterizer<'_> {
                 let here = 0xffff >> (LANES - (to - i).min(LANES));
                 let (open, simple) = (bits & here, bits >> LANES & here);
                 let id = (j * STRIDE + i) as u16;
-                if D::PLAIN {
-                    list(&mut mask.plain, &mut plain, id, simple);
+                if simpler {
+                    list(&mut mask.straight, &mut straights, id, simple);
                 }
                 list(&mut mask.others, &mut others, id, open ^ simple);
             }
             put(mask, j * STRIDE + to, &[0.0; LANES]);
         }
-        let CoverageMask { cover, plain: easy, others: rest, rows, .. } = mask;
-        if D::PLAIN {
-            self.listed(d.plain(), &easy[..plain], rows, cover);
+        let CoverageMask { cover, straight: easy, others: rest, rows, .. } = mask;
+        if let Some(form) = straight_form {
+            self.listed(form, &easy[..straights], rows, cover);
         }
         self.listed(d, &rest[..others], rows, cover);
     }
 
     /// The means of the cells of a list.
     #[inline(always)]
-    fn listed<D: Depth>(&self, d: D, list: &[u16], rows: &mut PointRows, cover: &mut [f32; HIGH * STRIDE]) {
+    fn listed<D: InsideDistance>(
+        &self,
+        d: D,
+        list: &[u16],
+        rows: &mut PointRows,
+        cover: &mut [f32; HIGH * STRIDE],
+    ) {
         let (by, first) = ([0, 1].map(|a| 8 + self.block.cells.shift[a]), self.block.cells.first);
         for few in list.chunks(LANES) {
             let mut ids = [0u16; LANES];
@@ -469,7 +465,7 @@ impl Rasterizer<'_> {
     /// The means over the points around sixteen centres, times opacity: each column from top to bottom, then their sums
     /// from left to right.
     #[inline(always)]
-    fn mean<D: Depth>(&self, d: D, x: &F32x16, y: &F32x16, rows: &mut PointRows) -> F32x16 {
+    fn mean<D: InsideDistance>(&self, d: D, x: &F32x16, y: &F32x16, rows: &mut PointRows) -> F32x16 {
         let (cos, sin) = (self.outline.cos, self.outline.sin);
         let cell = self.block.cell();
         let (points, weighted) = (self.rule.points(), self.rule.weighted);

@@ -7,6 +7,7 @@
 
 use super::splat::{LEAST, Splat};
 use super::style::{Shape, SplatStyle};
+use crate::math::smooth;
 
 /// The largest radius of a stamp, in 1/16 of a luma sample.
 pub(super) const MAX_RADIUS: u16 = 48;
@@ -54,8 +55,7 @@ impl Stamp {
         let value = |x: i32, y: i32| {
             let (u, v) = ((f64::from(x) + 0.5) / 16.0 / cells[0], (f64::from(y) + 0.5) / 16.0 / cells[1]);
             let t = (1.0 - (u * u + v * v).sqrt()) / f64::from(soft);
-            let t = t.clamp(0.0, 1.0);
-            t * t * (3.0 - 2.0 * t)
+            smooth(t.clamp(0.0, 1.0))
         };
         // Sums over all points above and to the left.
         let (w, h) = (2 * side[0] as usize, 2 * side[1] as usize);

@@ -8,7 +8,9 @@
 //! less. So no channel ends below both what it was and what was drawn: light never darkens.
 
 use super::draw_plane::DrawPlane;
-use super::tile::{BlockBuffers, Change, Line, MAX_BLOCK, Part, Rows, Tile, divisor, mix, upsample};
+use super::tile::{
+    BlockBuffers, Change, Line, MAX_BLOCK, PlaneGroupArea, Rows, Tile, divisor, mix, upsample,
+};
 use crate::frame::FrameMut;
 use crate::pixel::f32_rows::{ConvertF32, from_f32, from_f32_rows};
 use crate::simd::multiversion;
@@ -34,7 +36,7 @@ impl Tile<'_> {
     fn store_row<T: ConvertF32>(
         &self,
         out: &mut FrameMut<'_>,
-        part: &Part,
+        part: &PlaneGroupArea,
         j: usize,
         samples: &[f32],
         before: &[f32],
@@ -67,7 +69,7 @@ impl Tile<'_> {
     fn store_blocks<T: ConvertF32>(
         &self,
         out: &mut FrameMut<'_>,
-        luma: &Part,
+        luma: &PlaneGroupArea,
         samples: &[f32],
         before: &[f32],
         block: &mut BlockBuffers,
@@ -144,7 +146,7 @@ impl Tile<'_> {
     #[inline(always)]
     fn change(
         &self,
-        part: &Part,
+        part: &PlaneGroupArea,
         j: usize,
         samples: &[f32],
         before: &[f32],
@@ -226,7 +228,7 @@ impl Tile<'_> {
     fn add<T: ConvertF32>(
         &self,
         out: &mut FrameMut<'_>,
-        part: &Part,
+        part: &PlaneGroupArea,
         p: usize,
         j: usize,
         first: usize,
@@ -238,7 +240,7 @@ impl Tile<'_> {
     }
 }
 
-impl Part {
+impl PlaneGroupArea {
     /// Some columns of row `j` of the samples of a plane of the picture in the cells of the part.
     fn row_mut<'a, T: ConvertF32>(
         &self,
@@ -319,7 +321,7 @@ fn store_body<T: ConvertF32>(
 ) {
     let space = &tile.painter.space;
     tile.limit_alpha::<T>(out, samples);
-    let whole_planes = |out: &mut FrameMut<'_>, part: &Part, alpha: bool| {
+    let whole_planes = |out: &mut FrameMut<'_>, part: &PlaneGroupArea, alpha: bool| {
         for (p, at) in part.planes().filter(|(p, _)| (Some(*p) == space.alpha) == alpha) {
             let DrawPlane { zero, legal, .. } = space.own[p];
             let (legal, plane, values) = (legal.unwrap_or_default(), out.plane_mut(p), &samples[at..]);

@@ -1,7 +1,11 @@
 //! Drawing against its reference, and invariance tests.
 
+mod added_light;
+mod light;
+pub(crate) mod reference;
+
+use self::reference::coverage;
 use super::draw_plane::DrawPlane;
-use super::reference::coverage;
 use super::*;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Parity, PlaneSet, Scratch, Siting};
 use crate::host::{CurrentThread, Executor};

@@ -62,7 +62,7 @@ pub(super) struct BlockBuffers {
 
 /// A group's part of a tile.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Part {
+pub(super) struct PlaneGroupArea {
     pub(super) group: Group,
     /// The number of the group: luma's, then those of chroma.
     pub(super) grid: usize,
@@ -74,7 +74,7 @@ pub(super) struct Part {
     pub(super) base: [usize; 4],
 }
 
-impl Part {
+impl PlaneGroupArea {
     /// The index of a cell in a plane's part of the buffer: the given number of rows below `first`.
     #[inline(always)]
     pub(super) fn index(&self, first: [i32; 2], row: usize) -> usize {
@@ -103,7 +103,7 @@ impl Part {
 #[derive(Clone, Copy)]
 pub(super) struct Tile<'a> {
     pub(super) painter: &'a Painter,
-    pub(super) parts: [Option<Part>; 4],
+    pub(super) parts: [Option<PlaneGroupArea>; 4],
     len: usize,
     pub(super) writes: PlaneSet,
     /// Whether colour is multiplied by alpha while drawing and divided afterwards.
@@ -139,14 +139,15 @@ impl<'a> Tile<'a> {
                 *base = len;
                 len += stride * (size[1] + 2 * EDGE);
             }
-            *out = Some(Part { group: mine, grid, from: from.map(|v| v as i32), size, stride, base });
+            *out =
+                Some(PlaneGroupArea { group: mine, grid, from: from.map(|v| v as i32), size, stride, base });
         }
         let multiplied = space.alpha.is_some_and(|a| writes.has(a)) && space.is_multiplied();
         Tile { painter, parts, len, writes, multiplied }
     }
 
     /// Its parts, one for all planes with the same cells.
-    pub(super) fn parts(&self) -> impl Iterator<Item = &Part> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = &PlaneGroupArea> {
         self.parts.iter().flatten()
     }
 
@@ -161,7 +162,10 @@ impl<'a> Tile<'a> {
     }
 
     /// The working colours of a part: component, and the start of its first row.
-    pub(super) fn colours<'p>(&self, part: &'p Part) -> impl Iterator<Item = (usize, usize)> + use<'p, 'a> {
+    pub(super) fn colours<'p>(
+        &self,
+        part: &'p PlaneGroupArea,
+    ) -> impl Iterator<Item = (usize, usize)> + use<'p, 'a> {
         let planes = &self.painter.planes;
         part.planes().filter_map(move |(p, at)| match planes[p].content {
             PlaneContent::Light(i) | PlaneContent::Chroma(i) => Some((i, at)),
@@ -170,7 +174,7 @@ impl<'a> Tile<'a> {
     }
 
     /// The part with alpha, and the start of its first row.
-    pub(super) fn alpha(&self) -> Option<(&Part, usize)> {
+    pub(super) fn alpha(&self) -> Option<(&PlaneGroupArea, usize)> {
         let alpha = self.painter.space.alpha?;
         let part = self.parts[0].as_ref()?;
         part.planes().find(|(p, _)| *p == alpha).map(|(_, at)| (part, at))
@@ -178,7 +182,13 @@ impl<'a> Tile<'a> {
 
     /// The samples of a plane of the picture, less the code of nothing.
     #[inline(always)]
-    fn load_plane<T: ConvertF32>(&self, out: &FrameMut<'_>, part: &Part, p: usize, samples: &mut [f32]) {
+    fn load_plane<T: ConvertF32>(
+        &self,
+        out: &FrameMut<'_>,
+        part: &PlaneGroupArea,
+        p: usize,
+        samples: &mut [f32],
+    ) {
         let (plane, zero) = (out.plane(p), self.painter.space.own[p].zero);
         to_f32_rows::<T>(self.level(), &plane, part.area(), zero, samples, part.stride);
         // Prefetches the tile to the right: the hardware does not predict it, since rows are far from each other.
@@ -192,7 +202,13 @@ impl<'a> Tile<'a> {
     /// G, B and R (or grey) of a row of cells, as values. Rows are read in order: those of luma that share a row of
     /// chroma find it in the block.
     #[inline(always)]
-    fn read_rgb<T: ConvertF32>(&self, out: &FrameMut<'_>, part: &Part, j: usize, block: &mut BlockBuffers) {
+    fn read_rgb<T: ConvertF32>(
+        &self,
+        out: &FrameMut<'_>,
+        part: &PlaneGroupArea,
+        j: usize,
+        block: &mut BlockBuffers,
+    ) {
         let (space, n) = (&self.painter.space, part.size[0]);
         let BlockBuffers { colours, yuv, line, .. } = block;
         let (zero, per) = (|p: usize| space.own[p].zero, |p: usize| 1.0 / space.own[p].span);
@@ -240,7 +256,7 @@ impl<'a> Tile<'a> {
 
     /// The mean alpha (0 to 1) over the block of each cell of a row: for luma its own.
     #[inline(always)]
-    pub(super) fn alpha_row(&self, samples: &[f32], part: &Part, j: usize, out: &mut Line) {
+    pub(super) fn alpha_row(&self, samples: &[f32], part: &PlaneGroupArea, j: usize, out: &mut Line) {
         if !self.multiplied {
             return;
         }
@@ -269,7 +285,7 @@ impl<'a> Tile<'a> {
 /// The rows of cells of a plane between its margins. The margin is drawn on and never read, but its values must not be
 /// slow to compute with (subnormal).
 #[inline(always)]
-fn clear_margin<'s>(part: &Part, samples: &'s mut [f32]) -> &'s mut [f32] {
+fn clear_margin<'s>(part: &PlaneGroupArea, samples: &'s mut [f32]) -> &'s mut [f32] {
     let [w, h] = part.size;
     let (above, samples) = samples.split_at_mut(EDGE * part.stride + EDGE);
     let (rows, below) = samples.split_at_mut(h * part.stride);

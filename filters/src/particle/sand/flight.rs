@@ -4,7 +4,7 @@ use super::Forces;
 use super::cells::{Near, is_inside};
 use super::grain::{Body, Flyer, Motion};
 use super::solids::Solids;
-use crate::noise::seed::mix64;
+use crate::noise::seed::{GOLDEN, mix64};
 
 /// The longest distance between two tests on the way, in diameters.
 const STRIDE: f32 = 0.4;
@@ -40,7 +40,7 @@ fn potential(seed: u64, at: [f32; 2], time: f32) -> f32 {
     });
     let value = |i: i64, j: i64, k: i64| {
         let corner = [whole[0] as i64 + i, whole[1] as i64 + j, whole[2] as i64 + k];
-        let hash = corner.iter().fold(seed, |h, v| mix64(h ^ *v as u64).wrapping_add(0x9e37_79b9_7f4a_7c15));
+        let hash = corner.iter().fold(seed, |h, v| mix64(h ^ *v as u64).wrapping_add(GOLDEN));
         (mix64(hash) >> 40) as f32 * (2.0 / (1u32 << 24) as f32) - 1.0
     };
     let mix = |a: f32, b: f32, f: f32| a + (b - a) * f;

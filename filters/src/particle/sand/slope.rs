@@ -68,20 +68,10 @@ pub(super) fn place(cells: &Cells, body: &Body, velocity: [f32; 2]) -> Place {
     let side = match velocity[0] {
         v if v > SLOW => 1.0,
         v if v < -SLOW => -1.0,
-        _ if left != right => {
-            if right > left {
-                1.0
-            } else {
-                -1.0f32
-            }
-        }
-        _ => {
-            if body.id & 1 == 0 {
-                1.0
-            } else {
-                -1.0
-            }
-        }
+        _ if right > left => 1.0,
+        _ if right < left => -1.0,
+        _ if body.id & 1 == 0 => 1.0,
+        _ => -1.0f32,
     };
     let fall = (if side > 0.0 { right } else { left }).clamp(-1.0, 2.0);
     let length = (1.0 + fall * fall).sqrt();

@@ -1,6 +1,6 @@
 //! Adding grain to rows of samples.
 
-use super::arch::{self, GrainSample, Samples as Rows};
+use super::arch::{self, GrainSample, Samples};
 use super::kernel::Fields;
 use super::response::{Codes, Gain, Ramp, Response};
 use super::skew::Skew;
@@ -20,11 +20,11 @@ pub struct RowKernel {
     level: Level,
     gain: Gain,
     skew: Option<Skew>,
-    samples: Samples,
+    samples: SampleKind,
 }
 
 #[derive(Clone, Debug)]
-enum Samples {
+enum SampleKind {
     /// Integers: from codes to brightness, the legal codes, and the kernel.
     Codes(Ramp, (u16, u16), CodeKernel),
     /// As [`add_f32`].
@@ -56,17 +56,17 @@ impl RowKernel {
             (None, Response::Nodes(_)) if gain.shift >= 14 && level > Level::SCALAR => CodeKernel::Nodes,
             _ => CodeKernel::Steps,
         };
-        RowKernel { level, gain, skew: None, samples: Samples::Codes(ramp, legal, kernel) }
+        RowKernel { level, gain, skew: None, samples: SampleKind::Codes(ramp, legal, kernel) }
     }
 
     /// For float samples.
     pub fn float(level: Level, gain: Gain) -> RowKernel {
-        RowKernel { level, gain, skew: None, samples: Samples::Float }
+        RowKernel { level, gain, skew: None, samples: SampleKind::Float }
     }
 
     /// For samples of linear light. `difference`: they are colour differences.
     pub fn linear(level: Level, gain: Gain, difference: bool) -> RowKernel {
-        RowKernel { level, gain, skew: None, samples: Samples::Linear(difference) }
+        RowKernel { level, gain, skew: None, samples: SampleKind::Linear(difference) }
     }
 
     /// The same for grain that is skewed.
@@ -83,8 +83,10 @@ impl RowKernel {
     /// Computes n from its sources and adds it to a row of integer samples, in one pass if there is a kernel: to each as
     /// [`reference()`]. The row's samples are those of `from`; `None`: its own. `light` is the row whose brightness counts;
     /// `None`: the samples themselves. Panics when rows are too short, or for float samples.
-    pub(crate) fn finish<T: GrainSample>(&self, (row, from, light): Rows<'_, T>, mut fields: Fields<'_>) {
-        let Samples::Codes(ramp, legal, kernel) = &self.samples else { panic!("a kernel of float samples") };
+    pub(crate) fn finish<T: GrainSample>(&self, (row, from, light): Samples<'_, T>, mut fields: Fields<'_>) {
+        let SampleKind::Codes(ramp, legal, kernel) = &self.samples else {
+            panic!("a kernel of float samples")
+        };
         assert!(iter::once(&fields.first).chain(&fields.second).all(|sources| sources.suffice(row.len())));
         assert!([from, light].iter().flatten().all(|r| r.len() == row.len()));
         let (level, shift) = (self.level, self.gain.shift);
@@ -124,27 +126,27 @@ impl RowKernel {
     }
 
     /// The same for a row of float samples.
-    pub(crate) fn finish_f32(&self, (row, from, light): Rows<'_, f32>, fields: Fields<'_>) {
+    pub(crate) fn finish_f32(&self, (row, from, light): Samples<'_, f32>, fields: Fields<'_>) {
         if let Some(from) = from {
             row.copy_from_slice(from);
         }
         let n = fields.n(self.level, row.len());
-        let linear = matches!(self.samples, Samples::Linear(_));
+        let linear = matches!(self.samples, SampleKind::Linear(_));
         if let Some(skew) = &self.skew {
             let of = |v: f32| if linear { light_of_linear(v) } else { Ramp::of_float(v) };
             skew.apply(self.level, n, light.unwrap_or(row), of);
         }
         match self.samples {
-            Samples::Float => add_f32(self.level, row, light, n, &self.gain),
-            Samples::Linear(difference) => {
+            SampleKind::Float => add_f32(self.level, row, light, n, &self.gain),
+            SampleKind::Linear(difference) => {
                 add_linear_f32(self.level, row, light, n, &self.gain, difference);
             }
-            Samples::Codes(..) => panic!("a kernel of integer samples"),
+            SampleKind::Codes(..) => panic!("a kernel of integer samples"),
         }
     }
 }
 
-/// Samples per iteration: intermediate results stay in registers or the L1 cache.
+/// SampleKind per iteration: intermediate results stay in registers or the L1 cache.
 const BLOCK: usize = 256;
 
 #[inline(always)]
@@ -252,7 +254,7 @@ fn power_of_two(z: f32) -> f32 {
 }
 
 #[inline(always)]
-fn linear_body(row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain, unit: f32, flat: bool) {
+fn linear_body(row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain, unit: f32, difference: bool) {
     for (i, (x, &n)) in row.iter_mut().zip(n).enumerate() {
         let v = light.map_or(*x, |l| l[i]);
         let s = gain.response.of(light_of_linear(v));
@@ -261,7 +263,7 @@ fn linear_body(row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain, u
         let factor = power_of_two((grain * STOPS).clamp(-100.0, 100.0));
         if x.is_finite() {
             *x = if v.is_finite() && v > BREAK {
-                if flat { *x + v * (factor - 1.0) } else { *x * factor }
+                if difference { *x + v * (factor - 1.0) } else { *x * factor }
             } else {
                 *x + dark
             };
@@ -270,7 +272,7 @@ fn linear_body(row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain, u
 }
 
 multiversion! {
-    fn linear_rows(level, row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain, unit: f32, flat: bool)
+    fn linear_rows(level, row: &mut [f32], light: Option<&[f32]>, n: &[i16], gain: &Gain, unit: f32, difference: bool)
         = linear_body;
 }
 

@@ -51,8 +51,8 @@ fn across_halves_body(out: &mut [i16], padded: &[i16], step: usize, taps: Taps) 
     }
 }
 
-/// Views of `n` samples of a padded row, two steps and one before, in its middle, and behind. The outer ones are others if
-/// the taps do not reach them.
+/// Views of `n` samples of a padded row, two steps and one before, in its middle, and behind. If the taps reach only one
+/// step, the outer views repeat the inner ones, and their weight is 0.
 #[inline(always)]
 fn neighbours(padded: &[i16], n: usize, step: usize, taps: Taps) -> [&[i16]; 5] {
     let middle = (padded.len() - n) / 2;

@@ -44,7 +44,7 @@ struct ByteLine {
 
 /// The limits of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Limits<T> {
+enum Clamp<T> {
     /// No limits are needed.
     None,
     /// All results are clamped to these codes.
@@ -260,9 +260,9 @@ multiversion! {
 pub fn affine_u8(level: Level, row: &mut [u8], line: &Affine) {
     let (lo, hi) = (line.lo as u8, line.hi as u8);
     let limits = match (line.keep, (lo, hi)) {
-        (_, (0, 255)) => Limits::None,
-        (false, _) => Limits::All(lo, hi),
-        (true, _) => Limits::Legal(lo, hi),
+        (_, (0, 255)) => Clamp::None,
+        (false, _) => Clamp::All(lo, hi),
+        (true, _) => Clamp::Legal(lo, hi),
     };
     let done = line.lanes.map_or(0, |lanes| arch::lanes_u8(level, row, lanes, limits));
     rest_u8(level, &mut row[done..], line);
@@ -271,13 +271,13 @@ pub fn affine_u8(level: Level, row: &mut [u8], line: &Affine) {
 /// A row of samples of 9 to 16 bits along a line.
 pub fn affine_u16(level: Level, row: &mut [u16], line: &Affine) {
     let limits = match line.keep {
-        _ if line.is_free() => Limits::None,
+        _ if line.is_free() => Clamp::None,
         false => {
             // The results at the ends bound the results of codes beyond the depth.
             let ends = [line.of(0), line.of(line.top)];
-            Limits::All(ends[0].min(ends[1]), ends[0].max(ends[1]))
+            Clamp::All(ends[0].min(ends[1]), ends[0].max(ends[1]))
         }
-        true => Limits::Legal(line.lo, line.hi),
+        true => Clamp::Legal(line.lo, line.hi),
     };
     let done = line.wide().map_or(0, |wide| arch::line_u16(level, row, &wide, limits));
     rest_u16(level, &mut row[done..], line);

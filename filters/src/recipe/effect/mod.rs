@@ -33,7 +33,7 @@ pub use crate::filter::particles::keys::LoadPicture;
 
 use super::RecipeError;
 use crate::filter::particles::Effect;
-use md5::{Digest, Md5};
+use crate::frame::md5;
 
 /// The largest size of an effect file in bytes.
 pub const MAX_TEXT: usize = 1 << 20;
@@ -60,12 +60,11 @@ pub fn parse(text: &str) -> Result<Effect, RecipeError> {
 /// The identity of an effect: the MD5 of its text from [`print()`], first byte highest, and of the samples of each
 /// picture that has been read. Comments and the order of keys make no difference.
 pub fn digest(effect: &Effect) -> u128 {
-    let mut md5 = Md5::new();
-    md5.update(print(effect));
+    let mut all = print(effect).into_bytes();
     for frame in effect.pictures().filter_map(|p| p.frame()) {
-        md5.update(frame.digest());
+        all.extend(frame.digest().to_be_bytes());
     }
-    u128::from_be_bytes(md5.finalize().into())
+    md5(all)
 }
 
 #[cfg(test)]

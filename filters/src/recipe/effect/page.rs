@@ -1,9 +1,8 @@
 //! Generates the documentation of effect files from the table that the parser uses.
 
-use crate::filter::particles::keys::KeyType;
-use crate::filter::particles::{Layer, MAX_LAYERS, MAX_PARTICLES, WIND};
-use crate::particle::draw::{Blend, BlendSpace};
-use crate::settings::{Choice, ChoiceEnum};
+use crate::filter::particles::keys::{Key, KeyType};
+use crate::filter::particles::{Effect, Layer, MAX_LAYERS, MAX_PARTICLES};
+use crate::settings::Choice;
 use std::fmt::Write;
 
 const HEAD: &str = "\
@@ -39,46 +38,27 @@ pub fn page() -> String {
         "## The effect\n\n| key | takes | unit | default | what it does |\n|---|---|---|---|---|"
     );
     row(&mut out, "version", "1", "", "1", "Version of the format of effect files.");
-    row(
-        &mut out,
-        "blend",
-        &KeyType::Choice(Blend::CHOICES).to_string(),
-        "",
-        "\"over\"",
-        &words("Blend mode:", Blend::CHOICES),
-    );
-    row(
-        &mut out,
-        "light",
-        &KeyType::Choice(BlendSpace::CHOICES).to_string(),
-        "",
-        "\"gamma\"",
-        &words("Values in which particles are mixed with the frame:", BlendSpace::CHOICES),
-    );
-    row(
-        &mut out,
-        "wind",
-        &WIND.to_string(),
-        "units per second",
-        "0",
-        "Wind to the right; below 0, to the left. Each layer follows its own share.",
-    );
+    rows(&mut out, Effect::keys());
     let _ = writeln!(
         out,
         "\n## A layer\n\nAn effect has 1 to {MAX_LAYERS} layers, each written `[[layer]]` with its keys below it: an emitter with \
          one kind of particle.\nAt most {MAX_PARTICLES} particles may live at a time in all of them.\n\n| key | takes | unit | \
          default | what it does |\n|---|---|---|---|---|"
     );
-    let usual = Layer::default();
-    for key in Layer::keys() {
+    rows(&mut out, Layer::keys());
+    out
+}
+
+fn rows<L: Default + 'static>(out: &mut String, keys: impl Iterator<Item = &'static Key<L>>) {
+    let usual = L::default();
+    for key in keys {
         let default = (key.print)(&usual).unwrap_or_default();
         let help = match key.key_type {
             KeyType::Choice(all) => words(key.help.trim_end_matches('.'), all),
             _ => key.help.to_owned(),
         };
-        row(&mut out, key.id, &key.key_type.to_string(), key.unit, &default, &help);
+        row(out, key.id, &key.key_type.to_string(), key.unit, &default, &help);
     }
-    out
 }
 
 fn row(out: &mut String, id: &str, key_type: &str, unit: &str, default: &str, help: &str) {
@@ -88,5 +68,5 @@ fn row(out: &mut String, id: &str, key_type: &str, unit: &str, default: &str, he
 
 fn words(help: &str, all: &[Choice]) -> String {
     let all: Vec<String> = all.iter().map(|c| format!("`{}`: {}", c.id, c.help)).collect();
-    format!("{} {}.", help.trim_end_matches(':').to_owned() + ":", all.join("; "))
+    format!("{help}: {}.", all.join("; "))
 }

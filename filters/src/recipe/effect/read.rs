@@ -2,16 +2,12 @@
 
 use super::super::{Problem, RecipeError, nearest};
 use super::{MAX_TEXT, VERSION};
-use crate::filter::particles::keys::field::{Fault, Value, in_order, number, set};
-use crate::filter::particles::keys::{KeyError, KeyType, LoadPicture};
-use crate::filter::particles::{Effect, EffectError, Emission, Layer, MAX_LAYERS, WIND};
-use crate::particle::draw::{Blend, BlendSpace};
-use crate::settings::ChoiceEnum;
+use crate::filter::particles::keys::field::{Fault, Value, in_order, number};
+use crate::filter::particles::keys::{KeyError, LoadPicture};
+use crate::filter::particles::{Effect, EffectError, Emission, Layer, MAX_LAYERS};
 use std::fmt::Display;
 use toml::Spanned;
 use toml::de::DeTable;
-
-const TOP: [&str; 5] = ["version", "blend", "light", "wind", "layer"];
 
 pub(super) fn parse(text: &str, load: LoadPicture<'_>) -> Result<Effect, RecipeError> {
     let said = |message: &str| Problem::Effect(message.to_owned());
@@ -25,22 +21,13 @@ pub(super) fn parse(text: &str, load: LoadPicture<'_>) -> Result<Effect, RecipeE
 }
 
 fn effect(table: &DeTable<'_>, load: LoadPicture<'_>) -> Result<Effect, Fault> {
-    let mut effect = Effect { layers: Vec::new(), blend: Blend::Over, wind: 0.0, light: BlendSpace::Gamma };
+    let mut effect = Effect::default();
     for (key, value) in in_order(table) {
         match key.get_ref().as_ref() {
             "version" if number(value) == Some(VERSION as f64) => {}
             "version" => {
                 let what = format!("this program reads effect files of version {VERSION}");
                 return Err(Fault::new(value.span(), what));
-            }
-            "blend" => set(&mut effect.blend, value, "blend", KeyType::Choice(Blend::CHOICES), load)?,
-            "light" => set(&mut effect.light, value, "light", KeyType::Choice(BlendSpace::CHOICES), load)?,
-            "wind" => {
-                if number(value).is_none() {
-                    let what = format!("expected {WIND}; a curve belongs to the filter: wind='0=0;48=1'");
-                    return Err(Fault::new(value.span(), what));
-                }
-                set(&mut effect.wind, value, "wind", WIND, load)?;
             }
             "layer" => {
                 let what = "write [[layer]], once for each layer";
@@ -52,7 +39,18 @@ fn effect(table: &DeTable<'_>, load: LoadPicture<'_>) -> Result<Effect, Fault> {
                     effect.layers.push(layer(value, effect.layers.len() + 1, load)?);
                 }
             }
-            _ => return Err(Fault::unknown(key, "an effect", TOP)),
+            id => {
+                let Some(known) = Effect::keys().find(|known| known.id == id) else {
+                    let all = Effect::keys().map(|known| known.id).chain(["version", "layer"]);
+                    return Err(Fault::unknown(key, "an effect", all));
+                };
+                if id == "wind" && number(value).is_none() {
+                    let range = known.key_type;
+                    let what = format!("expected {range}; a curve belongs to the filter: wind='0=0;48=1'");
+                    return Err(Fault::new(value.span(), what));
+                }
+                (known.set)(&mut effect, value, load)?;
+            }
         }
     }
     if effect.layers.is_empty() {

@@ -1,7 +1,6 @@
 //! The settings that affect the contents of a file.
 
-use grainfield_filters::frame::Format;
-use md5::{Digest, Md5};
+use grainfield_filters::frame::{Format, md5};
 use std::collections::BTreeMap;
 
 /// The settings of a job that its output depends on, with a key. Threads, level, memory and the shard are not
@@ -17,10 +16,7 @@ impl JobSettings {
     pub fn new(settings: BTreeMap<&str, String>) -> JobSettings {
         // a map of texts can always be serialised
         let json = serde_json::to_string(&settings).unwrap_or_default();
-        let mut md5 = Md5::new();
-        md5.update("grainfield made 1\n");
-        md5.update(&json);
-        JobSettings { key: u128::from_be_bytes(md5.finalize().into()), json }
+        JobSettings { key: md5(format!("grainfield made 1\n{json}")), json }
     }
 
     /// The key of the settings in manifests, segments and shards: the MD5 of `grainfield made 1`, a line feed

@@ -19,6 +19,16 @@ use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 use sys::{AVMediaType, AVPacketSideDataType, AVRational};
 
+/// Kinds of side data that belong to a whole stream, for any codec.
+const STREAM_SIDE_DATA: [AVPacketSideDataType; 6] = [
+    AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX,
+    AVPacketSideDataType::AV_PKT_DATA_STEREO3D,
+    AVPacketSideDataType::AV_PKT_DATA_SPHERICAL,
+    AVPacketSideDataType::AV_PKT_DATA_REPLAYGAIN,
+    AVPacketSideDataType::AV_PKT_DATA_AUDIO_SERVICE_TYPE,
+    AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
+];
+
 /// The treatment of the packets of a stream.
 enum Conversion {
     Copy,
@@ -416,22 +426,12 @@ fn create_route(
             set_parameters(stream, parameters(from))?;
             // the tag of the old container has no meaning in the new one
             parameters_mut(stream).codec_tag = 0;
-            copy_stream_side_data(from, stream, &KINDS);
+            copy_stream_side_data(from, stream, &STREAM_SIDE_DATA);
             Conversion::Copy
         }
     };
     Ok(Route { to, conversion, kind })
 }
-
-/// Kinds of side data that belong to a whole stream, for any codec.
-const KINDS: [AVPacketSideDataType; 6] = [
-    AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX,
-    AVPacketSideDataType::AV_PKT_DATA_STEREO3D,
-    AVPacketSideDataType::AV_PKT_DATA_SPHERICAL,
-    AVPacketSideDataType::AV_PKT_DATA_REPLAYGAIN,
-    AVPacketSideDataType::AV_PKT_DATA_AUDIO_SERVICE_TYPE,
-    AVPacketSideDataType::AV_PKT_DATA_MASTERING_DISPLAY_METADATA,
-];
 
 /// Writes an attached picture as a file, which Matroska supports.
 fn attach(from: &sys::AVStream, muxer: &mut Muxer) -> Result<(), AvError> {

@@ -15,6 +15,9 @@ use ffmpeg_sys_next as sys;
 use std::ffi::CStr;
 use sys::{AVCodecID, AVMediaType};
 
+/// A larger offset between the starts of sound and picture is audible, seconds.
+const MAX_AUDIO_OFFSET: f64 = 0.05;
+
 /// The plan for a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Planned {
@@ -132,9 +135,6 @@ fn lost_properties(kept: &[(usize, &sys::AVStream)], container: Container) -> Ve
     }
     warnings
 }
-
-/// A larger offset between the starts of sound and picture is audible, seconds.
-const MAX_AUDIO_OFFSET: f64 = 0.05;
 
 /// The start of a stream, seconds.
 fn start_seconds(stream: &sys::AVStream) -> Option<f64> {

@@ -52,8 +52,7 @@ pub(crate) fn video_tags(from: &sys::AVStream, to: &mut sys::AVStream, container
     copy_tags(from, to, container, old);
 }
 
-/// The tag with the time code of the first picture.
-pub(crate) const TIMECODE: &str = "timecode";
+pub(crate) use crate::media::TIMECODE;
 
 impl Input {
     /// The time codes of its first picture, from all tags that contain one.

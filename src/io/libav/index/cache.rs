@@ -6,9 +6,9 @@
 
 use super::Index;
 use super::exact::ExactIndex;
-use crate::disk::cache::{Cache, Kind};
+use crate::disk::cache::{Cache, Kind, seal, unseal};
 use crate::libav::input_url::InputUrl;
-use md5::{Digest, Md5};
+use grainfield_filters::frame::md5;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ffi::OsStr;
@@ -62,30 +62,19 @@ impl<T: Cached> IndexCache<T> {
         numbers.iter().for_each(|v| key.extend(v.to_le_bytes()));
         key.extend((stream as u64).to_le_bytes());
         key.extend(path.as_os_str().as_bytes());
-        Some(IndexCache {
-            cache,
-            name: u128::from_be_bytes(Md5::digest(&key).into()),
-            key,
-            contents: PhantomData,
-        })
+        Some(IndexCache { cache, name: md5(&key), key, contents: PhantomData })
     }
 
     /// The stored index, if it is intact and belongs to this file.
     pub(crate) fn take(&self) -> Option<T> {
         let bytes = self.cache.read(Kind::Index, self.name, MAX_BYTES).ok()?;
-        let (body, sum) = bytes.split_at_checked(bytes.len().checked_sub(16)?)?;
-        if Md5::digest(body).as_slice() != sum {
-            return None;
-        }
-        postcard::from_bytes(body.strip_prefix(self.key.as_slice())?).ok()
+        postcard::from_bytes(unseal(&self.key, &bytes)?).ok()
     }
 
     /// Stores an index if possible.
     pub(crate) fn put(&self, index: &T) {
-        let Ok(mut bytes) = postcard::to_extend(index, self.key.clone()) else { return };
-        let sum = Md5::digest(&bytes);
-        bytes.extend_from_slice(&sum);
-        let _ = self.cache.write(Kind::Index, self.name, &bytes);
+        let Ok(bytes) = postcard::to_extend(index, self.key.clone()) else { return };
+        let _ = self.cache.write(Kind::Index, self.name, &seal(bytes));
     }
 }
 

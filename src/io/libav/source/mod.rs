@@ -25,6 +25,7 @@ use crate::libav::raw::Fields;
 use crate::libav::reader::{Item, Reader};
 use crate::libav::unpack::{Decoded, Unpack};
 use crate::libav::versions;
+use crate::media::source::FORWARD_LIMIT;
 use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use clock::Clock;
 use ffmpeg_next::frame;
@@ -38,8 +39,6 @@ use std::sync::Arc;
 
 /// Counting this number of frames from the start is fast enough.
 const NEAR_START: i64 = 32;
-/// Decoding this number of frames is faster than making an index.
-const NEAR: i64 = 48;
 
 /// Opens a file, or an address with a protocol in `options.allow_protocol`.
 ///
@@ -198,14 +197,7 @@ impl Source for Video {
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
         let _log = self.log.enter();
-        let past = self.info.last.is_some_and(|last| number > last);
-        if number < 0 || past {
-            let range = match self.info.last {
-                Some(last) => format!("0 to {last}"),
-                None => "from 0".into(),
-            };
-            return Err(self.bad(format!("frame {number} was requested; the frames are {range}")));
-        }
+        self.info.check_number(number)?;
         if number == self.next && !self.ended && !self.broken() {
             return Ok(());
         }
@@ -219,7 +211,7 @@ impl Source for Video {
             }
             return self.skip_to(number);
         }
-        let near = number > self.next && number - self.next <= NEAR && !self.ended && !self.broken();
+        let near = number > self.next && number - self.next <= FORWARD_LIMIT && !self.ended && !self.broken();
         if matches!(self.index, IndexState::Untried) && near {
             return self.skip_to(number);
         }

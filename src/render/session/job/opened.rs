@@ -30,7 +30,7 @@ impl Opened {
     pub(super) fn new(
         request: &Request,
         cache: Option<Arc<Cache>>,
-        ends: &mut dyn Endpoints,
+        endpoints: &mut dyn Endpoints,
     ) -> Result<Opened, JobError> {
         let (input, output) = (request.parse_input(), request.parse_output()?);
         let options = request.source_options(cache);
@@ -41,7 +41,7 @@ impl Opened {
             Some((ranges, may_end_early)) => (Some(ranges), may_end_early),
             None => (None, false),
         };
-        let source = ends.source(source, &mut frames)?;
+        let source = endpoints.source(source, &mut frames)?;
         let info = source.info().clone();
         let mut opened = Opened { source, info, input, output, frames, may_end_early, options };
         if request.shard.is_some() && opened.info.last.is_none() {

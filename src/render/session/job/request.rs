@@ -74,7 +74,7 @@ pub struct Request {
     pub resume: Resume,
     /// Renders a video in segments of so many frames, so that an interrupted render can be resumed.
     pub segments: Option<u64>,
-    /// The store of simulation states between runs.
+    /// The cache folder: states of simulations, and indexes of videos, between runs.
     pub cache: Cache,
     /// Other files that are read or written for this job: the recipe's file, a plot. A file that is read must not be
     /// written.

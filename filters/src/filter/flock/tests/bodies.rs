@@ -267,7 +267,7 @@ fn light_comes_from_its_side() {
     let view = flock.view(&now);
     let left = sub(now.lamp, [0.3, 0.0, 0.0]);
     let up = [0.0, -1.0, 0.0];
-    let lit = [Figure::Starling, Figure::Gull, Figure::Bat, Figure::Fish].map(|figure| (figure, up));
+    let lit = [Figure::Starling, Figure::Gull, Figure::Bat, Figure::Herring].map(|figure| (figure, up));
     for (figure, towards) in lit.into_iter().chain([(Figure::Moth, [1.0, 0.0, 0.0])]) {
         let light = Light::new(&view, figure, left);
         let shade = |n| light.shade([0.4; 3], &Skin::plain([0.4; 3]), n, 0.4).iter().sum::<f32>();

@@ -67,8 +67,11 @@ impl Twin<'_> {
 
     fn turn(&self, part: V) -> (f64, V) {
         let step_wind = self.rules.step_wind(self.now.step);
-        let along = dot(wide(step_wind.way), part) - f64::from(step_wind.front);
-        ((1.0 - along * along * 12.0).max(0.0).powi(2) * f64::from(self.rules.waves), wide(step_wind.way))
+        let along = dot(wide(step_wind.direction), part) - f64::from(step_wind.front);
+        (
+            (1.0 - along * along * 12.0).max(0.0).powi(2) * f64::from(self.rules.waves),
+            wide(step_wind.direction),
+        )
     }
 
     fn seen(&self, p: V) -> (V, f64) {
@@ -93,12 +96,13 @@ impl Twin<'_> {
         acc = sum(acc, f(r.circle) * own * dot(part, part).sqrt().min(1.0), around);
         for mode in &r.wind {
             let phase = self.time() * mode.rate + mode.phase;
-            acc = sum(acc, wave(dot(wide(mode.k), p) + phase) * f(r.wander) * own * 1.6, wide(mode.way));
+            acc =
+                sum(acc, wave(dot(wide(mode.k), p) + phase) * f(r.wander) * own * 1.6, wide(mode.direction));
         }
         acc = sum(acc, f(r.erratic) * own * 9.0, self.wander_noise(id as u64));
         let (strong, way) = self.turn(part);
         acc = sum(acc, -strong * own * 3.0, way);
-        acc = sum(acc, -dot(v, wide(r.up)) * f(r.level), wide(r.up));
+        acc = sum(acc, -dot(v, wide(r.up)) * f(r.vertical_damping), wide(r.up));
         acc = sum(acc, (own - dot(v, v).sqrt()) / 0.5, unit(v));
         // Predators, threat, obstacle.
         for hunter in &self.agents[r.agents..] {

@@ -19,6 +19,8 @@ mod twin;
 pub(super) use flyers::{Flyer, draw_flyers};
 pub(super) use ground::{Ground, Light};
 
+use crate::math::parabola;
+use crate::particle::mix32;
 use crate::simd::{Level, multiversion};
 use field::Field;
 
@@ -239,10 +241,7 @@ impl Window {
 
 /// 32 well mixed bits of a grain's number.
 fn hash(id: u32) -> u32 {
-    let h = id ^ 0x9E37_79B9;
-    let h = (h ^ (h >> 16)).wrapping_mul(0x7FEB_352D);
-    let h = (h ^ (h >> 15)).wrapping_mul(0x846C_A68B);
-    h ^ (h >> 16)
+    mix32(id ^ 0x9e37_79b9)
 }
 
 /// Eight bits of a hash as 0 to 1.
@@ -254,18 +253,7 @@ fn unit(hash: u32, shift: u32) -> f32 {
 /// Unit vector of a direction in turns; a parabola stands for the sine.
 #[inline(always)]
 fn direction(turns: f32) -> [f32; 2] {
-    let wave = |t: f32| {
-        let t = t - (t + 0.5).floor();
-        8.0 * t - 16.0 * t * t.abs()
-    };
-    let (c, s) = (wave(turns + 0.25), wave(turns));
+    let (c, s) = (parabola(turns + 0.25), parabola(turns));
     let inverse = 1.0 / (c * c + s * s).sqrt();
     [c * inverse, s * inverse]
-}
-
-/// 0 below `low`, 1 above `high`, smooth between.
-#[inline(always)]
-fn smoothstep(low: f32, high: f32, v: f32) -> f32 {
-    let t = ((v - low) / (high - low)).clamp(0.0, 1.0);
-    t * t * (3.0 - 2.0 * t)
 }

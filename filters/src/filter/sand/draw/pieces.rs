@@ -1,10 +1,37 @@
 //! Flat pieces with a direction: paper, leaves, ash, coins.
+//!
+//! Lengths are in radii of a piece, along its length (p) and its breadth (q), and light is relative to the colour of the
+//! grain. The numbers were chosen by eye, by comparison with photographs.
 
 use super::sand::inside;
-use super::{GrainPoint, LARGER, Material, Scratch, Style, Tile, Window, direction, hash, smoothstep, unit};
+use super::{GrainPoint, LARGER, Material, Scratch, Style, Tile, Window, direction, hash, unit};
+use crate::math::smoothstep;
 
 /// Drawn size of a piece relative to the grain, so that pieces overlap.
 const SIZE: f32 = 1.3;
+
+/// What differs between the materials, apart from the outlines.
+struct Look {
+    /// The smallest share of the breadth that is seen, of coins the part by which it may be less than 1.
+    tilt: f32,
+    /// Brightness: its base, its change towards the light, and its random part.
+    shade: [f32; 3],
+    /// Half the length and breadth of the shadow, and its depth.
+    shadow: [f32; 3],
+}
+
+const fn look(material: Material) -> Look {
+    match material {
+        Material::Confetti => Look { tilt: 0.10, shade: [0.88, 0.26, 0.08], shadow: [1.05, 0.95, 0.55] },
+        Material::Leaves => Look { tilt: 0.55, shade: [0.82, 0.14, 0.30], shadow: [1.35, 0.6, 0.55] },
+        Material::Ash => Look { tilt: 0.7, shade: [0.80, 0.12, 0.34], shadow: [0.8, 0.8, 0.30] },
+        _ => Look { tilt: 0.34, shade: [0.92, 0.22, 0.10], shadow: [1.05, 0.95, 0.55] },
+    }
+}
+
+/// The fraction of flakes of ash that are charred, and their brightness.
+const CHARRED: f32 = 0.1;
+const CHARRED_SHADE: [f32; 3] = [0.5, 0.1, 0.0];
 
 /// A piece as it is drawn: straight colour and the shape's frame.
 pub(super) struct Piece {
@@ -17,8 +44,8 @@ pub(super) struct Piece {
     /// Share of the breadth that is seen, negative for the back.
     tilt: f32,
     light: [f32; 2],
-    /// Inverse length and breadth of the shadow.
-    shadow: [f32; 2],
+    /// Inverse length and breadth of the shadow, and its depth.
+    shadow: [f32; 3],
     /// Two random numbers.
     random: [f32; 2],
     /// Direction of a coin's star and of a flake's waves, and the phases of these.
@@ -38,33 +65,20 @@ impl Piece {
         let h = hash(grain.id);
         let axis = direction(grain.angle);
         let lean = 2.0 * unit(h, 0) - 1.0;
-        let least = match style.material {
-            Material::Confetti => 0.10,
-            Material::Leaves => 0.55,
-            _ => 0.7,
-        };
+        let look = look(style.material);
         let tilt = match style.material {
             // Most coins lie nearly flat.
-            Material::Coins => 1.0 - 0.34 * lean * lean,
-            _ if lean < 0.0 => lean.min(-least),
-            _ => lean.max(least),
+            Material::Coins => 1.0 - look.tilt * lean * lean,
+            _ if lean < 0.0 => lean.min(-look.tilt),
+            _ => lean.max(look.tilt),
         };
         // A turned piece shows the light on the side that faces it.
         let facing = (axis[0] * style.light[1] - axis[1] * style.light[0]) * lean;
-        let shade = match style.material {
-            Material::Confetti => 0.88 + 0.26 * facing + 0.08 * unit(h, 8),
-            Material::Leaves => 0.82 + 0.14 * facing + 0.30 * unit(h, 8),
-            // Few flakes are charred.
-            Material::Ash if unit(h, 8) < 0.1 => 0.5 + 0.1 * facing,
-            Material::Ash => 0.80 + 0.12 * facing + 0.34 * unit(h, 8),
-            _ => 0.92 + 0.22 * facing + 0.10 * unit(h, 8),
-        };
+        let charred = style.material == Material::Ash && unit(h, 8) < CHARRED;
+        let [base, toward, random] = if charred { CHARRED_SHADE } else { look.shade };
+        let shade = base + toward * facing + random * unit(h, 8);
         let breadth = 0.45 + 0.55 * tilt.abs();
-        let (long, broad) = match style.material {
-            Material::Leaves => (1.35, 0.6),
-            Material::Ash => (0.8, 0.8),
-            _ => (1.05, 0.95),
-        };
+        let [long, broad, depth] = look.shadow;
         let g = hash(h);
         let turn = direction(unit(g, 0));
         let waves = [8, 16, 24].map(|shift| unit(g, shift));
@@ -77,7 +91,7 @@ impl Piece {
             axis,
             tilt,
             light: style.light,
-            shadow: [1.0 / long, 1.0 / (broad * breadth)],
+            shadow: [1.0 / long, 1.0 / (broad * breadth), depth],
             random: [unit(h, 16), unit(h, 24)],
             turn,
             waves,
@@ -117,8 +131,7 @@ impl Piece {
         let far = 0.24 * self.radius;
         let (p, q) = self.place(dx + far * self.light[0], dy + far * self.light[1]);
         let (p, q) = (p * self.shadow[0], q * self.shadow[1]);
-        let strength = if self.material == Material::Ash { 0.30 } else { 0.55 };
-        strength * smoothstep(0.0, 1.0, 1.45 - (p * p + q * q).sqrt())
+        self.shadow[2] * smoothstep(0.0, 1.0, 1.45 - (p * p + q * q).sqrt())
     }
 
     /// Distance to the edge, positive inside; factor and addend of the colour.

@@ -1,13 +1,25 @@
 //! Mineral grains, lit from one side, over the dark of the heap's inside.
+//!
+//! Lengths of a grain are in its radii, brightness is relative to its colour. The numbers were chosen by eye, by
+//! comparison with photographs of sand.
 
 use super::field::{Cell, DEEP, DENSITY, RELIEF};
-use super::{Canvas, GrainPoint, LARGER, Material, Scratch, Style, Tile, direction, hash, smoothstep, unit};
+use super::{Canvas, GrainPoint, LARGER, Material, Scratch, Style, Tile, direction, hash, unit};
+use crate::math::smoothstep;
 
 /// Drawn radius up to which a grain is too small for a shape.
 const SMALL: f32 = 1.3;
 
 /// Largest drawn radius relative to the grain's.
 const LARGEST: f32 = 1.38;
+
+/// The kinds of grains by a random number from 0 to 1: quartz, white and glossy, is above the first, dark mineral below the
+/// second.
+const QUARTZ: f32 = 0.91;
+const DARK: f32 = 0.07;
+
+/// How far a grain's shadow reaches.
+const SHADOW_REACH: f32 = 1.52;
 
 /// A grain as it is drawn.
 struct Body {
@@ -35,10 +47,10 @@ impl Body {
         let strength = if style.material == Material::Picture { 0.35 } else { 1.0 };
         let mut shade = 1.0 + strength * (0.30 * tone - 0.15);
         let (mut white, mut gloss) = (0.0, 0.06);
-        if kind > 0.91 {
-            white = (0.25 + 2.5 * (kind - 0.91)) * strength;
+        if kind > QUARTZ {
+            white = (0.25 + 2.5 * (kind - QUARTZ)) * strength;
             gloss = 0.30;
-        } else if kind < 0.07 {
+        } else if kind < DARK {
             shade *= 1.0 - 0.42 * strength;
         }
         // Hue differs a little: warmer or cooler.
@@ -174,8 +186,7 @@ fn draw_large(style: &Style, tile: &Tile, body: &Body, canvas: &mut Canvas) {
     let gloss = body.gloss;
     // Shadows of small grains blend with the grains.
     let depth = 0.62 * ((radius - 0.6) * 0.4).clamp(0.25, 1.0);
-    // The shadow ends at 1.52 radii.
-    let reach = (1.52 * radius).max(radius + 0.5);
+    let reach = (SHADOW_REACH * radius).max(radius + 0.5);
     let (left, top) = ((body.x - reach - 0.5).ceil(), (body.y - reach - 0.5).ceil());
     let count = (2.0 * reach) as usize + 1;
     let (i0, j0) = (canvas.column(tile, left), canvas.row_of(tile, top));

@@ -1,7 +1,8 @@
 //! Snow: the smoothed mass as one soft body, and single flakes where it is thin.
 
 use super::field::{Cell, DEEP, DENSITY, RELIEF};
-use super::{GrainPoint, LARGER, Scratch, Style, Tile, Window, hash, smoothstep, unit};
+use super::{GrainPoint, LARGER, Scratch, Style, Tile, Window, hash, unit};
+use crate::math::smoothstep;
 
 #[inline(always)]
 pub(super) fn draw(

@@ -3,22 +3,22 @@
 //! A compiler widens products of 16 bits to 32, which halves the number of lanes; these kernels take the upper halves
 //! directly. Each function processes as many samples as fill registers and returns their number.
 
-use super::{ByteLine, Limits, WordLine};
+use super::{ByteLine, Clamp, WordLine};
 use crate::simd::{Vector, multiversion};
 
 multiversion! {
     /// 8-bit samples through lanes of 16 bits.
-    pub(super) fn lanes_u8(level, row: &mut [u8], lanes: ByteLine, limits: Limits<u8>) -> usize => lanes_body;
+    pub(super) fn lanes_u8(level, row: &mut [u8], lanes: ByteLine, limits: Clamp<u8>) -> usize => lanes_body;
     /// Samples of 9 to 16 bits along a line.
-    pub(super) fn line_u16(level, row: &mut [u16], line: &WordLine, limits: Limits<u16>) -> usize => line_body;
+    pub(super) fn line_u16(level, row: &mut [u16], line: &WordLine, limits: Clamp<u16>) -> usize => line_body;
 }
 
 #[inline(always)]
-fn lanes_body<V: Vector>(zero: V, row: &mut [u8], lanes: ByteLine, limits: Limits<u8>) -> usize {
+fn lanes_body<V: Vector>(zero: V, row: &mut [u8], lanes: ByteLine, limits: Clamp<u8>) -> usize {
     match limits {
-        Limits::None => lanes_within::<V, 0>(zero, row, lanes, (0, 255)),
-        Limits::All(lo, hi) => lanes_within::<V, 1>(zero, row, lanes, (lo, hi)),
-        Limits::Legal(lo, hi) => lanes_within::<V, 2>(zero, row, lanes, (lo, hi)),
+        Clamp::None => lanes_within::<V, 0>(zero, row, lanes, (0, 255)),
+        Clamp::All(lo, hi) => lanes_within::<V, 1>(zero, row, lanes, (lo, hi)),
+        Clamp::Legal(lo, hi) => lanes_within::<V, 2>(zero, row, lanes, (lo, hi)),
     }
 }
 
@@ -69,11 +69,11 @@ fn lanes_of<V: Vector, const LIMIT: u8, const SUB: bool, const WHOLE: bool>(
 }
 
 #[inline(always)]
-fn line_body<V: Vector>(zero: V, row: &mut [u16], line: &WordLine, limits: Limits<u16>) -> usize {
+fn line_body<V: Vector>(zero: V, row: &mut [u16], line: &WordLine, limits: Clamp<u16>) -> usize {
     match limits {
-        Limits::None => line_within::<V, 0>(zero, row, line, (0, u16::MAX)),
-        Limits::All(lo, hi) => line_within::<V, 1>(zero, row, line, (lo, hi)),
-        Limits::Legal(lo, hi) => line_within::<V, 2>(zero, row, line, (lo, hi)),
+        Clamp::None => line_within::<V, 0>(zero, row, line, (0, u16::MAX)),
+        Clamp::All(lo, hi) => line_within::<V, 1>(zero, row, line, (lo, hi)),
+        Clamp::Legal(lo, hi) => line_within::<V, 2>(zero, row, line, (lo, hi)),
     }
 }
 

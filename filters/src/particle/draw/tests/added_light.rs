@@ -1,9 +1,9 @@
 //! Light never darkens.
 
-use super::draw_plane::{self, DrawPlane, PlaneContent};
-use super::light_tests::{hard, sample, scatter, set};
-use super::tests::{Rng, drawn};
-use super::*;
+use super::super::draw_plane::{self, DrawPlane, PlaneContent};
+use super::super::*;
+use super::light::{hard, sample, scatter, set};
+use super::{Rng, drawn};
 use crate::frame::{ColorRange, Depth, Family, Format, Frame, Siting};
 use crate::simd::Level;
 

@@ -1,9 +1,9 @@
 //! Drawing in R, G and B and in linear light against a slow reference in f64.
 
-use super::draw_plane::{self, DrawPlane, PlaneContent};
+use super::super::draw_plane::{self, DrawPlane, PlaneContent};
+use super::super::*;
 use super::reference::coverage;
-use super::tests::{Rng, drawn};
-use super::*;
+use super::{Rng, drawn};
 use crate::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Matrix, Siting, Transfer};
 use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;

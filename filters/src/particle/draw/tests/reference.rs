@@ -1,7 +1,7 @@
 //! The slow definition of coverage, in f64: the mean over 16 x 16 points of a cell.
 
-use super::splat::Splat;
-use super::style::Shape;
+use super::super::splat::Splat;
+use super::super::style::Shape;
 
 /// The distance of a point from the edge of a shape with these half axes (below 0: inside), and the width of the soft
 /// edge.
