@@ -1,0 +1,135 @@
+//! Whole jobs in one command, as restorers, encoders and compositors do them, on scripted clips with the flags and data
+//! of real ones.
+
+use crate::util::Session;
+
+fn ffmpeg(s: &Session, line: &str) {
+    s.tool("ffmpeg", &format!("-nostdin -v error -y {line}"));
+}
+
+/// What `ffprobe` says of the first video stream, or of the sound.
+fn probe(s: &Session, file: &str, stream: &str, entries: &str) -> String {
+    let line = format!("-v error -select_streams {stream} -show_entries {entries} -of csv=p=0 {file}");
+    s.tool("ffprobe", &line).text().trim().to_owned()
+}
+
+#[test]
+fn a_dv_tape_is_deinterlaced_cleaned_weaved_and_grained_to_prores_with_its_sound() {
+    let s = Session::new();
+    ffmpeg(
+        &s,
+        "-f lavfi -i testsrc2=size=720x576:rate=50:duration=0.4 -f lavfi -i sine=duration=0.4:sample_rate=48000 \
+         -vf tinterlace=interleave_bottom,setfield=bff,format=yuv420p -ac 2 -target pal-dv tape.dv",
+    );
+    let chain = "blur=sigma=0.6,weave=across=0.002,grain=preset=16mm";
+    s.run(&format!("render tape.dv out.mov --lavfi bwdif=mode=send_frame -f {chain} --codec prores_ks")).ok();
+    let video = probe(&s, "out.mov", "v:0", "stream=codec_name,width,height,field_order,nb_frames");
+    assert_eq!(video, "prores,720,576,progressive,10");
+    assert!(probe(&s, "out.mov", "a:0", "stream=codec_name,channels").contains("pcm_s16le,2"));
+}
+
+#[test]
+fn a_dpx_scan_is_dusted_and_regrained_under_a_mask_and_keeps_its_timecode() {
+    let s = Session::new();
+    ffmpeg(
+        &s,
+        "-f lavfi -i testsrc2=size=128x72:rate=24:duration=0.2 -pix_fmt gbrp10le -start_number 1001 plain.%04d.dpx",
+    );
+    s.run("render plain.####.dpx scan.####.dpx --rate 24").ok();
+    let chain = "dust=amount=4:mask=matte.png,grain=preset=35mm:mask=matte.png:mask_feather=20";
+    s.run("frame pattern:ramp:size=128x72:frames=1 0 matte.png").ok();
+    s.run(&format!("render scan.####.dpx out.####.dpx -f {chain}")).ok();
+    assert_eq!(s.files().iter().filter(|f| f.starts_with("out.100")).count(), 5);
+    // The left of the ramp is black: nothing changes there.
+    let hide = "fade=amount=1:mask=rectangle:mask_at='0.52,0.5'";
+    let [a, b] = ["scan", "out"].map(|name| s.run(&format!("hash {name}.####.dpx -f {hide}")).ok().text());
+    assert_eq!(a, b);
+}
+
+#[test]
+fn an_rgba_exr_sequence_becomes_prores_4444_with_straight_alpha() {
+    let s = Session::new();
+    s.run(
+        "render pattern:bars:size=64x48:frames=4 cg.####.exr --pix-fmt gbrapf32 -f fade=amount=0.5:planes=a",
+    )
+    .ok();
+    s.run("render cg.####.exr out.mov -f grain=preset=light --codec prores_ks --rate 24").ok();
+    let video = probe(&s, "out.mov", "v:0", "stream=codec_name,profile,pix_fmt,nb_frames");
+    assert!(video.starts_with("prores,4444,yuva444p"), "{video}");
+    // Half of the alpha of everything, and colour that is not multiplied by it.
+    s.run("frame out.mov 0 back.png").ok();
+    let text = s.tool("ffprobe", "-v error -show_entries stream=pix_fmt -of csv=p=0 back.png").text();
+    assert!(text.starts_with("rgba"), "{text}");
+}
+
+#[test]
+fn an_anime_episode_is_debanded_to_10_bits() {
+    let s = Session::new();
+    ffmpeg(
+        &s,
+        "-f lavfi -i gradients=size=320x180:rate=24000/1001:duration=0.3:speed=0.01 -f lavfi -i sine=duration=0.3 -c:v libx264 -pix_fmt yuv420p -c:a aac ep.mkv",
+    );
+    s.run("render ep.mkv out.mkv -f deband --pix-fmt yuv420p10 --codec libx265 --crf 16").ok();
+    assert_eq!(probe(&s, "out.mkv", "v:0", "stream=codec_name,pix_fmt"), "hevc,yuv420p10le");
+    assert_eq!(probe(&s, "out.mkv", "a:0", "stream=codec_name"), "aac");
+}
+
+#[test]
+fn a_phone_clip_that_is_rotated_and_of_variable_rate_gets_snow_behind_a_matte() {
+    let s = Session::new();
+    ffmpeg(
+        &s,
+        "-f lavfi -i testsrc2=size=160x90:rate=30:duration=0.5 -vf setpts='N*(1+mod(N,3))/90/TB' -vsync vfr -c:v libx264 -pix_fmt yuv420p raw.mp4",
+    );
+    ffmpeg(&s, "-i raw.mp4 -c copy -metadata:s:v rotate=90 phone.mp4");
+    s.run("frame phone.mp4 0 first.png").ok();
+    let snow = "particles=preset=snow:amount=300:mask=ellipse:mask_invert=1:mask_feather=20";
+    s.run(&format!("render phone.mp4 out.mkv -f {snow} --codec ffv1")).ok();
+    let times = |file: &str| probe(&s, file, "v:0", "packet=pts_time");
+    assert_eq!(times("out.mkv").lines().count(), times("phone.mp4").lines().count());
+    let size = |file: &str| probe(&s, file, "v:0", "stream=width,height");
+    assert!(["160,90", "90,160"].contains(&&*size("out.mkv")), "{}", size("out.mkv"));
+    s.run(&format!("frame phone.mp4 7 a.png -f {snow}")).ok();
+    s.run("frame out.mkv 7 b.png").ok();
+}
+
+#[test]
+fn a_second_video_is_overlaid_in_screen() {
+    let s = Session::new();
+    ffmpeg(
+        &s,
+        "-f lavfi -i testsrc2=size=128x72:rate=25:duration=0.4 -c:v libx264 -pix_fmt yuv420p main.mp4",
+    );
+    ffmpeg(&s, "-f lavfi -i mandelbrot=size=96x54:rate=50 -t 0.4 -c:v ffv1 flare.mkv");
+    let chain = "overlay=clip=flare.mkv:blend=screen:size=0.8:start=0.08";
+    s.run(&format!("render main.mp4 out.mkv -f {chain} --codec ffv1")).ok();
+    let whole: Vec<String> = s.run("hash out.mkv").ok().text().lines().map(str::to_owned).collect();
+    let plain: Vec<String> = s.run("hash main.mp4").ok().text().lines().map(str::to_owned).collect();
+    assert_eq!(whole[..2], plain[..2], "it begins with the third frame");
+    assert_ne!(whole[2], plain[2]);
+    let one = s.run(&format!("hash main.mp4 -f {chain} --frames 7")).ok().text();
+    assert_eq!(one.trim(), whole[7], "any frame alone");
+}
+
+#[test]
+fn a_cube_look_is_applied_at_4k() {
+    let s = Session::new();
+    let cube = concat!(env!("CARGO_MANIFEST_DIR"), "/samples/luts/warm-print.cube");
+    s.write("look.cube", std::fs::read(cube).unwrap());
+    s.run("render pattern:bars:size=3840x2160:frames=1:format=yuv420p10 out.mkv -f lut=file=look.cube --codec ffv1").ok();
+    assert_eq!(probe(&s, "out.mkv", "v:0", "stream=width,height,pix_fmt"), "3840,2160,yuv420p10le");
+}
+
+#[test]
+fn a_damaged_file_is_rendered_whole_with_held_frames() {
+    let s = Session::new();
+    ffmpeg(&s, "-f lavfi -i testsrc2=size=160x90:rate=25:duration=1 -c:v mjpeg -q:v 3 clip.avi");
+    let mut bytes = s.read("clip.avi");
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 2000].fill(0);
+    s.write("clip.avi", bytes);
+    let o = s.run("render clip.avi out.mkv -f grain=preset=16mm --codec ffv1 --on-error hold").ok();
+    assert!(o.err.contains("is replaced by frame"), "{}", o.err);
+    assert_eq!(probe(&s, "out.mkv", "v:0", "stream=codec_name"), "ffv1");
+    assert_eq!(s.run("hash out.mkv").ok().text().lines().count(), 25);
+}
