@@ -103,6 +103,7 @@ const CHAINS: &[&str] = &[
     "scale=width=100",
     "scale=width=40:height=50:kernel=lanczos",
     "scale=width=30:light=linear",
+    "scale=height=50:light=linear",
     "scale=height=17:kernel=bilinear,grain",
     "scale=width=134:height=90:fit=inside:kernel=nearest",
     "crop=left=8:right=5:top=4:bottom=3",

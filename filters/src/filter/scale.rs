@@ -30,10 +30,10 @@ pub const ENTRY: Entry =
 
 settings! {
     struct ScaleSpec {
-        /// New width in samples. 0, or left out: it follows from the height, so that shapes do not change, in whole
-        /// chroma samples.
+        /// New width in samples. 0, or left out: it follows from the height, so that shapes do not change, as an even
+        /// number.
         width: i64 = integer(0..=MAX_SIDE as i64).default(0),
-        /// New height in rows. 0, or left out: it follows from the width.
+        /// New height in rows. 0, or left out: it follows from the width; interlaced, in multiples of four.
         height: i64 = integer(0..=MAX_SIDE as i64).default(0),
         /// What happens if both are given and have another ratio than the picture has.
         fit: Fit = choice("stretch"),
@@ -67,10 +67,10 @@ impl ScaleSpec {
     fn size(&self, input: &Format) -> Result<(u32, u32), SettingError> {
         let (old, wanted) = ([input.width, input.height].map(u64::from), [self.width, self.height]);
         let wanted = wanted.map(|side| side as u64);
-        let (sx, sy) = input.subsampling;
         let fields =
             matches!(input.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed);
-        let blocks = [1 << sx, (1 << sy) << u8::from(fields)];
+        // Whole chroma samples of 4:2:0 in any format, which encoders need, too.
+        let blocks = [2, if fields { 4 } else { 2 }];
         // Side `i` from the other one, which is `from`: the nearest number of whole blocks, at least one.
         let follow = |i: usize, from: u64| {
             if from == old[1 - i] {

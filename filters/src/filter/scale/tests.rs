@@ -199,7 +199,7 @@ fn sizes_follow_from_the_settings() {
     assert_eq!(inside("3", "1"), Ok((2, 1)));
     let interlaced = Format { fields: FieldOrder::TopFirst, ..hd };
     assert_eq!(size(&interlaced, &[("width", "1000")]), Ok((1000, 564)));
-    assert_eq!(size(&format("gray", 3, 3000), &[("height", "7")]), Ok((1, 7)));
+    assert_eq!(size(&format("gray", 3, 3000), &[("height", "7")]), Ok((2, 7)));
     let flat = format("gray", 60000, 1);
     assert!(size(&flat, &[("height", "2")]).unwrap_err().contains("120000"));
     assert_eq!(spec(&[]).unwrap_err().setting, "width");

@@ -76,25 +76,24 @@ pub(super) fn long_windows<T: CodeSample>(
     let groups = octets.starts.as_chunks::<8>().0.iter().zip(octets.weights.chunks_exact(8 * each.max(1)));
     for (out, (starts, weights)) in out.chunks_exact_mut(8).zip(groups) {
         // The sums of windows `i` and `i + 4`, in four parts each.
-        let two = |i: usize| {
-            let mut sum = _mm256_setzero_si256();
-            for k in 0..each {
-                let load = |i: usize| {
-                    // SAFETY: every window lies within the row, and there are `each` groups of weights for each.
-                    unsafe {
-                        (
-                            _mm_loadu_si128(row.as_ptr().add(starts[i] as usize + 8 * k).cast()),
-                            _mm_loadu_si128(weights.as_ptr().add(each * i + k).cast()),
-                        )
-                    }
+        let mut sums = [_mm256_setzero_si256(); 4];
+        for k in 0..each {
+            for i in 0..4 {
+                // SAFETY: every window lies within the row, and there are `each` groups of weights for each.
+                let (low, high, w, v) = unsafe {
+                    (
+                        _mm_loadu_si128(row.as_ptr().add(starts[i] as usize + 8 * k).cast()),
+                        _mm_loadu_si128(row.as_ptr().add(starts[i + 4] as usize + 8 * k).cast()),
+                        _mm_loadu_si128(weights.as_ptr().add(each * i + k).cast()),
+                        _mm_loadu_si128(weights.as_ptr().add(each * (i + 4) + k).cast()),
+                    )
                 };
-                let ((low, w), (high, v)) = (load(i), load(i + 4));
                 let samples = _mm256_xor_si256(_mm256_set_m128i(high, low), sign);
-                sum = _mm256_add_epi32(sum, _mm256_madd_epi16(samples, _mm256_set_m128i(v, w)));
+                sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(samples, _mm256_set_m128i(v, w)));
             }
-            sum
-        };
-        let (a, b) = (_mm256_hadd_epi32(two(0), two(1)), _mm256_hadd_epi32(two(2), two(3)));
+        }
+        let [a, b, c, d] = sums;
+        let (a, b) = (_mm256_hadd_epi32(a, b), _mm256_hadd_epi32(c, d));
         let all = _mm256_sra_epi32(_mm256_add_epi32(_mm256_hadd_epi32(a, b), half), shift);
         let codes = _mm_packus_epi32(_mm256_castsi256_si128(all), _mm256_extracti128_si256::<1>(all));
         let p = out.as_mut_ptr();
