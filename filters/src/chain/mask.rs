@@ -1,6 +1,6 @@
 //! The mask of a step: a chain of its own, which makes a grey picture for each frame.
 
-use super::bind::{Chain, Fields, Options, Stage};
+use super::bound::{Chain, Fields, Mask, Options, Stage};
 use super::run::Workspace;
 use super::states::MaskStates;
 use crate::filter::matte;
@@ -9,15 +9,6 @@ use crate::host::{Host, PrepareError};
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
 use std::sync::Arc;
-
-/// The mask of a step, bound to the format before it.
-pub(super) struct Mask {
-    chain: Chain,
-    /// Whether it is made from the picture before the step.
-    pub(super) reads_picture: bool,
-    /// Whether it is the same in all frames.
-    is_constant: bool,
-}
 
 impl Mask {
     /// The mask of a step whose common settings are resolved; `None` if it has none.
@@ -47,12 +38,6 @@ impl Mask {
         let from = if reads_picture { *input } else { matte::format(input) };
         let chain = Chain { input: from, stages, fields, level: options.level, notes: Vec::new() };
         Ok(Some(Mask { chain, reads_picture, is_constant }))
-    }
-
-    /// An upper bound of the bytes that a frame's mask needs.
-    pub(super) fn memory(&self) -> usize {
-        let memory = self.chain.memory();
-        memory.fixed + memory.per_frame + self.chain.output().frame_bytes()
     }
 
     /// The mask of a frame: a plane of 16 bits with the size of the frame. `picture` is the frame before the step.

@@ -4,7 +4,9 @@
 //! conversion to the working depth before the first filter and to the output's format after the last, bands, and the
 //! pool of prepared states.
 
+mod active;
 mod bind;
+mod bound;
 mod mask;
 #[cfg(test)]
 mod mask_tests;
@@ -17,7 +19,8 @@ mod still;
 #[cfg(test)]
 mod tests;
 
-pub use bind::{Chain, ChainError, Fields, Options};
+pub use bind::ChainError;
+pub use bound::{Chain, Fields, Options};
 
 pub use run::Workspace;
 pub use states::States;
