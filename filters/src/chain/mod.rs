@@ -18,7 +18,7 @@ pub use bind::{Chain, ChainError, Fields, Options};
 
 pub use run::Workspace;
 pub use states::States;
-pub use still::still;
+pub use still::{scaled, still};
 
 use crate::catalog::Entry;
 use crate::frame::Spans;

@@ -60,7 +60,8 @@ settings! {
 /// Columns and rows from which on a picture may begin: whole chroma blocks, of both fields.
 fn blocks(format: &Format) -> [i64; 2] {
     let (sx, sy) = format.subsampling;
-    let fields = matches!(format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed);
+    let fields = matches!(format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed)
+        || format.picture != PictureStructure::Frame;
     [1 << sx, (1 << sy) << u8::from(fields)]
 }
 
