@@ -24,7 +24,7 @@ pub use bound::{Chain, Fields, Options};
 
 pub use run::Workspace;
 pub use states::States;
-pub use still::still;
+pub use still::{scaled, still};
 
 use crate::catalog::Entry;
 use crate::settings::common::{COMMON, PLANES};

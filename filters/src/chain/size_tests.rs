@@ -103,6 +103,21 @@ fn scaled_pictures_go_on_through_the_chain() {
 }
 
 #[test]
+fn single_pictures_are_scaled_as_in_a_chain() {
+    for (name, fields) in [
+        ("yuv420p", FieldOrder::TopFirst),
+        ("gray10", FieldOrder::Progressive),
+        ("gbrap", FieldOrder::Progressive),
+    ] {
+        let source = noise(Format { fields, ..format(name, 40, 24) });
+        let made = scaled(source.as_ref(), 57, 18, Level::best()).unwrap();
+        assert!(made == run("scale=width=57:height=18,dither=mode=none", &source));
+        assert!(scaled(source.as_ref(), 0, 0, Level::best()).unwrap_err().to_string().contains("width"));
+        assert!(scaled(source.as_ref(), 1 << 20, 9, Level::best()).is_err());
+    }
+}
+
+#[test]
 fn all_of_a_resized_picture_changes() {
     let format = format("yuv420p", 64, 32);
     for (chain, setting) in [("enable=2-", "enable"), ("planes=y", "planes"), ("opacity=0.5", "opacity")] {

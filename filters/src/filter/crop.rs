@@ -49,9 +49,9 @@ settings! {
         /// Rows to add at the bottom: any number.
         bottom: i64 = integer(0..=MAX_SIDE as i64).default(0).soft(0.0..=400.0),
         /// Width of the result, with the picture in the middle, instead of `left` and `right`. 0: as those say.
-        width: i64 = integer(0..=MAX_SIDE as i64).default(0),
+        width: i64 = integer(0..=MAX_SIDE as i64).default(0).soft(0.0..=3840.0),
         /// Height of the result, with the picture in the middle, instead of `top` and `bottom`. 0: as those say.
-        height: i64 = integer(0..=MAX_SIDE as i64).default(0),
+        height: i64 = integer(0..=MAX_SIDE as i64).default(0).soft(0.0..=2160.0),
         /// Colour of the border, with its alpha.
         color: Animated<[f64; 4]> = colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour"),
     }
@@ -60,7 +60,8 @@ settings! {
 /// Columns and rows from which on a picture may begin: whole chroma blocks, of both fields.
 fn blocks(format: &Format) -> [i64; 2] {
     let (sx, sy) = format.subsampling;
-    let fields = matches!(format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed);
+    let fields = matches!(format.fields, FieldOrder::TopFirst | FieldOrder::BottomFirst | FieldOrder::Mixed)
+        || format.picture != PictureStructure::Frame;
     [1 << sx, (1 << sy) << u8::from(fields)]
 }
 

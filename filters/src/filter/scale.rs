@@ -32,9 +32,9 @@ settings! {
     struct ScaleSpec {
         /// New width in samples. 0, or left out: it follows from the height, so that shapes do not change, as an even
         /// number.
-        width: i64 = integer(0..=MAX_SIDE as i64).default(0),
+        width: i64 = integer(0..=MAX_SIDE as i64).default(0).soft(0.0..=3840.0),
         /// New height in rows. 0, or left out: it follows from the width; interlaced, in multiples of four.
-        height: i64 = integer(0..=MAX_SIDE as i64).default(0),
+        height: i64 = integer(0..=MAX_SIDE as i64).default(0).soft(0.0..=2160.0),
         /// What happens if both are given and have another ratio than the picture has.
         fit: Fit = choice("stretch"),
         /// Interpolation between samples. All but nearest average when they reduce the picture.

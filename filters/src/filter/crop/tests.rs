@@ -100,6 +100,7 @@ fn errors_say_what_would_be_right() {
     let interlaced = Format { fields: FieldOrder::BottomFirst, ..hd };
     assert!(error("crop=left=3", hd).starts_with("left: 3") && error("crop=left=3", hd).ends_with("2 or 4"));
     assert!(error("crop=top=6", interlaced).ends_with("give 4 or 8"));
+    assert!(error("crop=top=6", hd.field(Parity::Top)).ends_with("give 4 or 8"));
     assert!(error("crop=left=40:right=24", hd).contains("removes 64 of 64 columns"));
     assert!(error("pad=left=1", format("yuv411p", 64, 32)).ends_with("give 0 or 4"));
     assert!(error("pad=width=60", hd).starts_with("width: the picture has 64"));
