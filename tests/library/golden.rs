@@ -85,7 +85,6 @@ const CHAINS: &[&str] = &[
     "invert=mask=ellipse:mask_width=0.6:mask_feather=60",
     "invert=mask=luma:mask_low=0.4:mask_invert=1:opacity=0.7",
     "invert=mask=a.png:mask_at='0.4,0.6':mask_height=0.5",
-    "invert=where=a.png:where_over=40",
     "deband=threshold=20:range=64:iterations=4",
     "deband=threshold-uv=0:static=1:seed=5",
     "glow=strength='0=0.5;3=2':threshold=0.4:radius=90:tint=#ffc080",

@@ -25,6 +25,8 @@ fn planes_tagged_gbr_are_rgb() {
             let chain = bind(std::slice::from_ref(&case.step), yuv, Level::best(), None).unwrap();
             let [got] = frames(&chain, &source, [FRAME], &CurrentThread);
             let [want] = frames(&case.chain(Level::best()), &case.source, [FRAME], &CurrentThread);
+            let sizes = [&got, &want].map(|f| (f.format().width, f.format().height));
+            assert_eq!(sizes[0], sizes[1], "{case}");
             for (p, y) in rows(want.format()) {
                 assert!(got.plane(p).row_bytes(y) == want.plane(p).row_bytes(y), "{case}: plane {p} row {y}");
             }
