@@ -13,11 +13,12 @@ use super::stages::*;
 use crate::particle::draw::{self, Splat, deepness, ranked};
 use crate::particle::{BLOCK, PlacedBlock, pack};
 use crate::simd::multiversion;
+use bytemuck::Zeroable;
 
 pub(super) const ROW: Row = [0.0; BLOCK];
 
 /// A block of particles during the conversion from the pool to splats.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Zeroable)]
 #[repr(C, align(64))]
 pub(super) struct ParticleBlock {
     /// The particles from the pool; positions and `live` are changed in the conversion.
@@ -51,25 +52,10 @@ pub(super) struct ParticleBlock {
 }
 
 impl ParticleBlock {
-    pub(super) const EMPTY: ParticleBlock = ParticleBlock {
-        block: PlacedBlock::EMPTY,
-        extra: [ROW; EXTRA],
-        from: [ROW; 3],
-        start: [ROW; 3],
-        past: [ROW; 3],
-        open: ROW,
-        opacity: ROW,
-        grown: ROW,
-        sharp: ROW,
-        centre: [ROW; 2],
-        half: [ROW; 2],
-        turns: ROW,
-        motion: [ROW; 2],
-        long: [0; BLOCK],
-        shade: [0; BLOCK],
-        deep: [0; BLOCK],
-        splats: draw::SplatColumns::EMPTY,
-    };
+    /// A block without particles.
+    pub(super) fn empty() -> ParticleBlock {
+        ParticleBlock { block: PlacedBlock::EMPTY, ..ParticleBlock::zeroed() }
+    }
 
     /// Clears the bits of invisible particles.
     #[inline(always)]
