@@ -11,6 +11,7 @@
 mod appearance;
 mod block;
 mod bound_layer;
+mod conversion;
 mod curve_rate;
 mod effect;
 mod flight;
