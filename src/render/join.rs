@@ -7,7 +7,7 @@ use grainfield_io::disk::{DiskError, OutputFile, SameFile, folder_of};
 use grainfield_io::format::Formats;
 use grainfield_io::format::images::pattern::Pattern;
 use grainfield_io::journal::resume::{
-    Entry, Manifest, ManifestNames, Mismatch, ResumeError, State, Wanted, changed, state,
+    Entry, FileState, Manifest, ManifestNames, Mismatch, ResumeError, Wanted, changed, file_state,
 };
 use grainfield_io::journal::shard::{Kind, Shard, ShardRecord};
 use grainfield_io::sink::{Files, Output, SinkError};
@@ -167,6 +167,14 @@ pub enum FileProblem {
 }
 
 impl JoinError {
+    fn bad(path: impl Into<PathBuf>, problem: FileProblem) -> JoinError {
+        JoinError::Bad { path: path.into(), problem }
+    }
+
+    fn io(path: &Path) -> impl Fn(io::Error) -> JoinError + Copy + '_ {
+        |cause| JoinError::Io { path: path.into(), cause }
+    }
+
     /// Whether the user can fix the error by changing the request.
     pub fn is_usage(&self) -> bool {
         match self {
@@ -215,20 +223,20 @@ pub fn join(
             Err(JoinError::Output(output.to_string_lossy().into_owned()))
         }
         Files::One(path, kind) => {
-            let found = if shards.is_empty() { found(&path)? } else { shards.to_vec() };
-            check_overwrite(output, &found)?;
-            let all = checked(&found, cancel)?;
-            let Some(Part { path: first, record, .. }) = all.first() else {
+            let paths = if shards.is_empty() { find_shards(&path)? } else { shards.to_vec() };
+            check_overwrite(output, &paths)?;
+            let all = check_shards(&paths, cancel)?;
+            let Some(ShardFile { path: first, record, .. }) = all.first() else {
                 return Err(JoinError::NoShards);
             };
             if record.kind != kind {
                 let problem = FileProblem::Kind { shard: record.kind, output: path, output_kind: kind };
-                return Err(JoinError::Bad { path: first.clone(), problem });
+                return Err(JoinError::bad(first, problem));
             }
             let joined = match kind {
                 Kind::Video => video(output, overwrite, &all)?,
-                Kind::Y4m => plain(path.as_os_str(), overwrite, &all, true, cancel)?,
-                Kind::Hash => plain(path.as_os_str(), overwrite, &all, false, cancel)?,
+                Kind::Y4m => concatenate(path.as_os_str(), overwrite, &all, true, cancel)?,
+                Kind::Hash => concatenate(path.as_os_str(), overwrite, &all, false, cancel)?,
             };
             let mut joined =
                 Joined { shards: record.count, frames: total(&all, |n| n.entry.frames), ..joined };
@@ -245,32 +253,32 @@ fn output_of(name: &OsStr) -> Result<Output, SinkError> {
     Output::parse(name, Formats::default())
 }
 
-fn total(all: &[Part], count: impl Fn(&Part) -> u64) -> u64 {
+fn total(all: &[ShardFile], count: impl Fn(&ShardFile) -> u64) -> u64 {
     all.iter().map(count).fold(0, u64::saturating_add)
 }
 
 /// A shard, and its records.
-struct Part {
+struct ShardFile {
     path: PathBuf,
     manifest: Manifest,
     entry: Entry,
     record: ShardRecord,
 }
 
-impl Part {
-    fn read(path: &Path) -> Result<Part, JoinError> {
+impl ShardFile {
+    fn read(path: &Path) -> Result<ShardFile, JoinError> {
         let names = ManifestNames::for_shard(path);
         let manifest = names.read();
         let manifest = manifest.map_err(|cause| ResumeError::Manifest { path: path.to_path_buf(), cause })?;
-        let meta = path.metadata().map_err(|cause| JoinError::Io { path: path.to_path_buf(), cause })?;
+        let meta = path.metadata().map_err(JoinError::io(path))?;
         // a copy may have another time, so use the latest entry
         let entry = manifest.find(0, meta.len(), changed(&meta));
         let entry = entry.or_else(|| manifest.entries.get(&0)?.last()).copied();
         let part = entry.and_then(|entry| {
             let record = manifest.joins.get(&entry.id())?.shard.clone()?;
-            Some(Part { path: path.to_path_buf(), manifest, entry, record })
+            Some(ShardFile { path: path.to_path_buf(), manifest, entry, record })
         });
-        part.ok_or_else(|| JoinError::Bad { path: names.path(0), problem: FileProblem::NoRecord })
+        part.ok_or_else(|| JoinError::bad(names.path(0), FileProblem::NoRecord))
     }
 }
 
@@ -281,17 +289,16 @@ fn check_overwrite(output: &OsStr, shards: &[PathBuf]) -> Result<(), JoinError> 
         access.read("a shard", shard.clone());
         access.read_all("the .shard file of a shard", ManifestNames::for_shard(shard).files());
         // a shard without records is an error when it is checked
-        let input = Part::read(shard).map(|part| source::reads(OsStr::new(&part.record.input)));
+        let input = ShardFile::read(shard).map(|part| source::reads(OsStr::new(&part.record.input)));
         access.read_all("the source of the shards", input.into_iter().flatten());
     }
     Ok(access.check()?)
 }
 
 /// All existing files `NAME.I-of-N.EXT`.
-fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
+fn find_shards(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
     let folder = folder_of(output);
-    let entries = std::fs::read_dir(folder);
-    let entries = entries.map_err(|cause| JoinError::Io { path: folder.to_path_buf(), cause })?;
+    let entries = std::fs::read_dir(folder).map_err(JoinError::io(folder))?;
     let mut found = Vec::new();
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -310,16 +317,16 @@ fn found(output: &Path) -> Result<Vec<PathBuf>, JoinError> {
     }
     if found.is_empty() {
         let problem = FileProblem::NoShards(output.with_extension(""));
-        return Err(JoinError::Bad { path: output.to_path_buf(), problem });
+        return Err(JoinError::bad(output, problem));
     }
     Ok(found)
 }
 
 /// All shards of one render, in order.
-fn checked(paths: &[PathBuf], cancel: &Cancel) -> Result<Vec<Part>, JoinError> {
-    let mut all: Vec<Part> = Vec::new();
+fn check_shards(paths: &[PathBuf], cancel: &Cancel) -> Result<Vec<ShardFile>, JoinError> {
+    let mut all: Vec<ShardFile> = Vec::new();
     for path in paths {
-        let part = Part::read(path)?;
+        let part = ShardFile::read(path)?;
         if let Some(first) = all.first() {
             let (key, source_hash) = (first.entry.key, Some(first.entry.source_hash));
             let settings = first.manifest.settings.get(&key).map_or("", String::as_str);
@@ -350,22 +357,22 @@ fn checked(paths: &[PathBuf], cancel: &Cancel) -> Result<Vec<Part>, JoinError> {
     if let Some(index) = missing.next() {
         return Err(JoinError::Missing { index, count, more: missing.count() as u64 });
     }
-    for Part { path, entry, .. } in &all {
+    for ShardFile { path, entry, .. } in &all {
         if cancel.is_cancelled() {
             return Err(JoinError::Cancelled);
         }
-        if !entry.is_intact(path).map_err(|cause| JoinError::Io { path: path.clone(), cause })? {
-            return Err(JoinError::Bad { path: path.clone(), problem: FileProblem::Damaged });
+        if !entry.is_intact(path).map_err(JoinError::io(path))? {
+            return Err(JoinError::bad(path, FileProblem::Damaged));
         }
     }
     Ok(all)
 }
 
 /// Concatenates frames or lines; for y4m the header once.
-fn plain(
+fn concatenate(
     output: &OsStr,
     overwrite: bool,
-    all: &[Part],
+    all: &[ShardFile],
     header: bool,
     cancel: &Cancel,
 ) -> Result<Joined, JoinError> {
@@ -373,8 +380,8 @@ fn plain(
     let mut out = OutputFile::create(output, overwrite)?;
     let mut head: Option<Vec<u8>> = None;
     let mut bytes = vec![0; 1 << 18];
-    for Part { path, .. } in all {
-        let io = |cause| JoinError::Io { path: path.clone(), cause };
+    for ShardFile { path, .. } in all {
+        let io = JoinError::io(path);
         let mut file = BufReader::with_capacity(1 << 16, File::open(path).map_err(io)?);
         if header {
             let mut line = Vec::new();
@@ -383,7 +390,7 @@ fn plain(
                 None => out.put(&line)?,
                 Some(head) if *head == line => {}
                 Some(_) => {
-                    return Err(JoinError::Bad { path: path.clone(), problem: FileProblem::Header });
+                    return Err(JoinError::bad(path, FileProblem::Header));
                 }
             }
             head.get_or_insert(line);
@@ -405,17 +412,17 @@ fn plain(
 }
 
 #[cfg(feature = "ffmpeg")]
-fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinError> {
+fn video(output: &OsStr, overwrite: bool, all: &[ShardFile]) -> Result<Joined, JoinError> {
     use grainfield_io::libav::sink::join::{Shard, join};
     let mut shards = Vec::new();
-    for Part { path, record, manifest, entry } in all {
+    for ShardFile { path, record, manifest, entry } in all {
         let Some(video) = &record.video else {
-            return Err(JoinError::Bad { path: path.clone(), problem: FileProblem::NoTimes });
+            return Err(JoinError::bad(path, FileProblem::NoTimes));
         };
         let packets = manifest.joins.get(&entry.id()).map_or(Vec::new(), |join| join.packets.clone());
         shards.push(Shard { path: path.clone(), packets, video: video.clone() });
     }
-    let Some(Part { record, entry, .. }) = all.first() else { return Ok(Joined::default()) };
+    let Some(ShardFile { record, entry, .. }) = all.first() else { return Ok(Joined::default()) };
     // a sequence or a test signal has no other streams
     let input = std::ffi::OsString::from(&record.input);
     let protocols = record.video.as_ref().map(|v| v.allow_protocol.clone()).unwrap_or_default();
@@ -434,7 +441,7 @@ fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinEr
                 0,
             );
             if source_hash.get(0) != entry.source_hash {
-                return Err(JoinError::Bad { path: input.into(), problem: FileProblem::SourceChanged });
+                return Err(JoinError::bad(input, FileProblem::SourceChanged));
             }
             source.info().carried.clone()
         }
@@ -444,27 +451,26 @@ fn video(output: &OsStr, overwrite: bool, all: &[Part]) -> Result<Joined, JoinEr
 }
 
 #[cfg(not(feature = "ffmpeg"))]
-fn video(output: &OsStr, _: bool, _: &[Part]) -> Result<Joined, JoinError> {
+fn video(output: &OsStr, _: bool, _: &[ShardFile]) -> Result<Joined, JoinError> {
     Err(JoinError::NoFfmpeg(output.to_string_lossy().into_owned()))
 }
 
 /// Checks that all frames of a sequence exist, are intact, and have the same settings.
 fn sequence(pattern: &Pattern, frames: Option<&Ranges>, cancel: &Cancel) -> Result<Joined, JoinError> {
     let name = pattern.open();
-    let io = |cause| JoinError::Io { path: name.clone(), cause };
-    let bad = |path: &Path, problem| JoinError::Bad { path: path.to_path_buf(), problem };
+    let io = JoinError::io(&name);
     let manifest = ManifestNames::for_output(&name).read().map_err(io)?;
     if manifest.entries.is_empty() {
-        return Err(bad(&name, FileProblem::NoManifest));
+        return Err(JoinError::bad(&name, FileProblem::NoManifest));
     }
     let existing = pattern.scan().map_err(io)?;
     // all frames must have the settings of the first
-    let found = existing.iter().find_map(|&n| {
+    let recorded = existing.iter().find_map(|&n| {
         let meta = pattern.path(n).symlink_metadata().ok()?;
         manifest.find(n, meta.len(), changed(&meta))
     });
-    let Some(key) = found.map(|e| e.key) else {
-        return Err(bad(&name, FileProblem::Unknown));
+    let Some(key) = recorded.map(|e| e.key) else {
+        return Err(JoinError::bad(&name, FileProblem::Unknown));
     };
     let requested = match frames {
         Some(frames) => vec![frames.clone()],
@@ -483,17 +489,17 @@ fn sequence(pattern: &Pattern, frames: Option<&Ranges>, cancel: &Cancel) -> Resu
     let mut missing = numbers.iter().filter(|n| existing.binary_search(n).is_err());
     if let Some(first) = missing.next() {
         let problem = FileProblem::MissingFrames { first: *first, more: missing.count() as u64 };
-        return Err(bad(&pattern.path(*first), problem));
+        return Err(JoinError::bad(pattern.path(*first), problem));
     }
     for &number in &numbers {
         if cancel.is_cancelled() {
             return Err(JoinError::Cancelled);
         }
         let path = pattern.path(number);
-        match state(&manifest, number, &path, &wanted, true)? {
-            State::Complete => {}
-            State::Missing => return Err(bad(&path, FileProblem::Gone)),
-            State::Other(why) => return Err(bad(&path, FileProblem::Mismatch(why))),
+        match file_state(&manifest, number, &path, &wanted, true)? {
+            FileState::Complete => {}
+            FileState::Missing => return Err(JoinError::bad(&path, FileProblem::Gone)),
+            FileState::Other(why) => return Err(JoinError::bad(&path, FileProblem::Mismatch(why))),
         }
     }
     let mut warnings = Vec::new();

@@ -1,4 +1,7 @@
 //! The size and length of clips in a folder, from their headers.
+//!
+//! The headers of MP4 and QuickTime files are read here, in a few short reads: libav would first read the whole index, which
+//! grows with the recording and may lie behind the data, beyond the bytes to which such a look is limited.
 
 use super::fault::Fault;
 use grainfield_filters::host::lock;

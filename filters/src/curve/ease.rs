@@ -47,56 +47,22 @@ pub struct Ease {
     pub end: EaseEnd,
 }
 
-const KINDS: [EaseKind; 10] = [
-    EaseKind::Sine,
-    EaseKind::Quad,
-    EaseKind::Cubic,
-    EaseKind::Quart,
-    EaseKind::Quint,
-    EaseKind::Expo,
-    EaseKind::Circ,
-    EaseKind::Back,
-    EaseKind::Elastic,
-    EaseKind::Bounce,
-];
 const ENDS: [EaseEnd; 3] = [EaseEnd::In, EaseEnd::Out, EaseEnd::InOut];
 
 /// MLT's letters: in, out, and in-out of each curve in turn.
 const LETTERS: &[u8; 30] = b"abcdefghijklmnopqrstuvwxyzABCD";
 
-/// The names, in the order of the letters.
-pub(crate) const NAMES: [&str; 30] = [
-    "sine-in",
-    "sine-out",
-    "sine-in-out",
-    "quad-in",
-    "quad-out",
-    "quad-in-out",
-    "cubic-in",
-    "cubic-out",
-    "cubic-in-out",
-    "quart-in",
-    "quart-out",
-    "quart-in-out",
-    "quint-in",
-    "quint-out",
-    "quint-in-out",
-    "expo-in",
-    "expo-out",
-    "expo-in-out",
-    "circ-in",
-    "circ-out",
-    "circ-in-out",
-    "back-in",
-    "back-out",
-    "back-in-out",
-    "elastic-in",
-    "elastic-out",
-    "elastic-in-out",
-    "bounce-in",
-    "bounce-out",
-    "bounce-in-out",
-];
+macro_rules! kinds {
+    ($($kind:ident $name:literal)*) => {
+        const KINDS: [EaseKind; 10] = [$(EaseKind::$kind),*];
+
+        /// The names, in the order of the letters.
+        pub(crate) const NAMES: [&str; 30] =
+            [$(concat!($name, "-in"), concat!($name, "-out"), concat!($name, "-in-out")),*];
+    };
+}
+kinds!(Sine "sine" Quad "quad" Cubic "cubic" Quart "quart" Quint "quint" Expo "expo" Circ "circ" Back "back" Elastic "elastic"
+    Bounce "bounce");
 
 impl Ease {
     /// All thirty easing functions, in the order of their letters.

@@ -11,6 +11,7 @@
 mod appearance;
 mod block;
 mod bound_layer;
+mod conversion;
 mod curve_rate;
 mod effect;
 mod flight;
@@ -124,7 +125,7 @@ impl Particles {
         let drawn = self.bound(input, seed, level)?;
         let now = drawn.now(at);
         let scene = drawn.scene(&now);
-        let (mut lanes, mut out) = (Box::new(ParticleBlock::EMPTY), vec![]);
+        let (mut lanes, mut out) = (Box::new(ParticleBlock::empty()), vec![]);
         for layer in &drawn.layers {
             let mut pool = layer.pool().map_err(|e| SettingError::new("amount", e))?;
             pool.seek(now.flick);
@@ -407,7 +408,7 @@ impl Render for BoundParticles {
                 return;
             }
             let pool = &pools[layer];
-            let mut lanes = Box::new(ParticleBlock::EMPTY);
+            let mut lanes = Box::new(ParticleBlock::empty());
             for block in first..(first + step).min(pool.blocks()) {
                 self.layers[layer].splats(pool, block, now, &scene, &mut lanes, out);
             }

@@ -93,7 +93,7 @@ const IN_A_ROW: [u32; BLOCK] = {
 
 /// [`BLOCK`] particles at a time, field by field as in [`Placed`]: [`place`] sets `live` and the positions,
 /// [`set_size_and_angle`] size and angle. Only lanes whose bit in `live` is set mean anything.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, bytemuck::Zeroable)]
 #[repr(C, align(64))]
 pub struct PlacedBlock {
     // The rows come first, so that each begins with a line of memory.

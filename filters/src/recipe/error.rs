@@ -5,106 +5,96 @@ use std::fmt;
 use std::ops::Range;
 
 /// The kind of an error in a recipe.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum Problem {
     /// The text is longer than [`MAX_TEXT`](super::MAX_TEXT) bytes.
+    #[error("a recipe has at most {} bytes", super::MAX_TEXT)]
     TooLong,
     /// More than [`MAX_STEPS`](super::MAX_STEPS) filters.
+    #[error("a recipe has at most {} filters", super::MAX_STEPS)]
     TooManySteps,
     /// The name of a filter is missing.
+    #[error("the name of a filter is missing here")]
     NoFilter,
     /// There is no filter of this name.
+    #[error("{}", unknown_filter(.0))]
     UnknownFilter(String),
     /// The filter has no setting of this name; the filter is empty for the recipe itself.
+    #[error("{} '{}'", without(.0), Printable(.1))]
     UnknownSetting(String, String),
     /// The name of a setting is missing before `=`.
+    #[error("the name of a setting is missing before '='")]
     NoSetting,
     /// A value without a name that is not the first setting.
+    #[error(
+        "only the first value can omit its name: write name=value, separated by ':'; a time with ':' needs quotes, as in \
+         \"enable='00:01:00-'\""
+    )]
     Unnamed,
     /// The name of a filter is followed by something other than `=`.
+    #[error("settings follow '=': write {0}=name=value")]
     NoEquals(&'static str),
     /// The setting has no value.
+    #[error("'{name}' needs a value: write {name}=value", name = Printable(.0))]
     NoValue(String),
     /// The setting is given twice.
+    #[error("'{}' is given twice", Printable(.0))]
     Twice(String),
     /// The value of this setting is invalid.
+    #[error("{}: {}", Printable(.0), .1)]
     Value(String, ValueProblem),
     /// This character has a meaning in FFmpeg's graphs but not here.
+    #[error("{}", graph(*.0))]
     Graph(char),
     /// A quote that is not closed.
+    #[error("this quote is not closed")]
     OpenQuote,
     /// Nothing follows a backslash.
+    #[error("a backslash protects the character after it; none follows")]
     OpenEscape,
     /// The pseudo filter `recipe` must come first.
+    #[error("'recipe' is not a filter: it must come first and sets the seed")]
     NotFirst,
     /// A recipe of another version of the format.
+    #[error("this program reads recipes of version {}; update the program for newer ones", super::VERSION)]
     Version,
     /// Invalid TOML, with the parser's message.
+    #[error("{0}")]
     Toml(String),
     /// The TOML value should be of this kind.
+    #[error("expected {0}")]
     Expected(&'static str),
     /// An error in an effect file.
+    #[error("{0}")]
     Effect(String),
     /// A table lacks this entry.
+    #[error("'{0}' is missing here")]
     Lacks(&'static str),
 }
 
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Problem::TooLong => write!(f, "a recipe has at most {} bytes", super::MAX_TEXT),
-            Problem::TooManySteps => write!(f, "a recipe has at most {} filters", super::MAX_STEPS),
-            Problem::NoFilter => f.write_str("the name of a filter is missing here"),
-            // A decimal comma ends a filter, so the next name begins with a digit.
-            Problem::UnknownFilter(name) if name.bytes().next().is_some_and(|b| b.is_ascii_digit()) => {
-                write!(
-                    f,
-                    "there is no filter '{}': ',' separates filters, and numbers have a decimal point, as in 0.5",
-                    Printable(name)
-                )
-            }
-            Problem::UnknownFilter(name) => write!(f, "there is no filter '{}'", Printable(name)),
-            Problem::UnknownSetting(filter, name) if filter.is_empty() => {
-                write!(f, "a recipe has no entry '{}'", Printable(name))
-            }
-            Problem::UnknownSetting(part, name) if ["key", "curve"].contains(&part.as_str()) => {
-                write!(f, "a {part} has no entry '{}'", Printable(name))
-            }
-            Problem::UnknownSetting(filter, name) => {
-                write!(f, "'{filter}' has no setting '{}'", Printable(name))
-            }
-            Problem::NoSetting => f.write_str("the name of a setting is missing before '='"),
-            Problem::Unnamed => {
-                f.write_str("only the first value can omit its name: write name=value, separated by ':'; a time with ':' needs \
-                     quotes, as in \"enable='00:01:00-'\"")
-            }
-            Problem::NoEquals(filter) => write!(f, "settings follow '=': write {filter}=name=value"),
-            Problem::NoValue(name) => write!(f, "'{}' needs a value: write {0}=value", Printable(name)),
-            Problem::Twice(name) => write!(f, "'{}' is given twice", Printable(name)),
-            Problem::Value(name, problem) => write!(f, "{}: {problem}", Printable(name)),
-            Problem::Graph(';') => f.write_str(
-                "';' needs quotes around the value, as in strength='0=0;48=12'; separate filters with ','",
-            ),
-            Problem::Graph(c) => {
-                write!(f, "'{c}' needs quotes around the value; filters have no named inputs or outputs")
-            }
-            Problem::OpenQuote => f.write_str("this quote is not closed"),
-            Problem::OpenEscape => f.write_str("a backslash protects the character after it; none follows"),
-            Problem::NotFirst => {
-                f.write_str("'recipe' is not a filter: it must come first and sets the seed")
-            }
-            Problem::Version => {
-                write!(
-                    f,
-                    "this program reads recipes of version {}; update the program for newer ones",
-                    super::VERSION
-                )
-            }
-            Problem::Toml(message) | Problem::Effect(message) => f.write_str(message),
-            Problem::Expected(what) => write!(f, "expected {what}"),
-            Problem::Lacks(what) => write!(f, "'{what}' is missing here"),
-        }
+fn unknown_filter(name: &str) -> String {
+    let (name, digit) = (Printable(name), name.starts_with(|c: char| c.is_ascii_digit()));
+    // A decimal comma ends a filter, so the next name begins with a digit.
+    let comma =
+        if digit { ": ',' separates filters, and numbers have a decimal point, as in 0.5" } else { "" };
+    format!("there is no filter '{name}'{comma}")
+}
+
+/// What has no setting of a name.
+fn without(filter: &str) -> String {
+    match filter {
+        "" => "a recipe has no entry".into(),
+        "key" | "curve" => format!("a {filter} has no entry"),
+        _ => format!("'{filter}' has no setting"),
     }
+}
+
+fn graph(c: char) -> String {
+    let more = match c {
+        ';' => ", as in strength='0=0;48=12'; separate filters with ','",
+        _ => "; filters have no named inputs or outputs",
+    };
+    format!("'{c}' needs quotes around the value{more}")
 }
 
 /// An error in a recipe, and its position. [`Display`](fmt::Display) shows the message, the line and a caret under

@@ -1,8 +1,9 @@
 //! The splats of a layer: of its particles, which are born by themselves or where particles of another layer die, and of
 //! their trails.
 
-use super::block::{ParticleBlock, emit, fly, shade_and_cull};
+use super::block::ParticleBlock;
 use super::bound_layer::{Binding, BoundLayer, EffectState, LifeTable, Scene};
+use super::conversion::{emit, fly, shade_and_cull};
 use super::effect::MAX_PARTICLES;
 use super::layer::SpawnArea;
 use super::sub_emitter::SubEmitter;

@@ -1,8 +1,5 @@
-//! The stages in which the particles of a block become splats, in the order in which [`shade_and_cull`] calls them.
-//!
-//! Each stage is a loop over the lanes. A new one needs its twin for one particle, see `flight.rs`.
-//!
-//! [`shade_and_cull`]: super::block::shade_and_cull
+//! The stages in which the particles of a block become splats, in order. A new one needs its twin for one particle, see
+//! `flight.rs`.
 
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 

@@ -4,8 +4,9 @@
 //! children's life; their position at death follows from their birth like the position at any age. Child `k` of parent
 //! `n` is number `n * count + k`, its random numbers come from the parent's.
 
-use super::block::{ParticleBlock, fly};
+use super::block::ParticleBlock;
 use super::bound_layer::{BoundLayer, EXTRA, EffectState, Scene};
+use super::conversion::fly;
 use super::flight::Flight;
 use super::spawn_offset::Row;
 use crate::particle::{

@@ -3,8 +3,9 @@
 //! Each streak is the same particle at an earlier age, drawn out over the time until the next, so nothing is kept
 //! from frame to frame.
 
-use super::block::{ParticleBlock, emit, fly, shade_and_cull};
+use super::block::ParticleBlock;
 use super::bound_layer::{BoundLayer, EffectState, Scene, WindOffset};
+use super::conversion::{emit, fly, shade_and_cull};
 use crate::particle::FLICKS;
 use crate::particle::draw::Splat;
 use std::sync::Arc;

@@ -10,6 +10,7 @@ use super::splat::Splat;
 use super::stamp::{Stamp, Stamps};
 use super::tile::{EDGE, PlaneGroupArea, Tile};
 use crate::simd::{Level, multiversion};
+use bytemuck::Zeroable;
 
 multiversion! {
     /// Draws splats, in this order, into a tile's samples, by stamps and pictures.
@@ -31,14 +32,10 @@ struct DrawContext<'a> {
 const BATCHES: usize = 16;
 
 /// Temporary buffers for drawing a band.
+#[derive(Zeroable)]
 pub(super) struct DrawBuffers {
     batch: [SplatBatch; BATCHES],
     mask: CoverageMask,
-}
-
-impl DrawBuffers {
-    pub(super) const EMPTY: DrawBuffers =
-        DrawBuffers { batch: [SplatBatch::EMPTY; BATCHES], mask: CoverageMask::EMPTY };
 }
 
 /// One part after the other, so that only its stamps and samples need be in the cache. Common numbers of planes and
@@ -88,7 +85,7 @@ fn blend_part<const C: usize, const S: usize>(
     let stride = if S > 0 { S } else { part.stride };
     let count = if C > 0 { C } else { part.group.count.min(4) };
     let finder = OffsetFinder::new(part);
-    let mut at = BufferOffsets::EMPTY;
+    let mut at = BufferOffsets::zeroed();
     let mut mix = [[[0.0f32; BATCH]; 2]; 4];
     let mut coverages = Coverages([[0.0; 16]; BATCH]);
     for (splats, batch) in work.splats.chunks(BATCH).zip(work.batch) {
@@ -145,6 +142,7 @@ struct Coverages([[f32; 16]; BATCH]);
 const OUTSIDE: u32 = u32::MAX;
 
 /// A group of splats.
+#[derive(Zeroable)]
 #[repr(C, align(64))]
 struct SplatBatch {
     at: [[i32; BATCH]; 2],
@@ -157,14 +155,6 @@ struct SplatBatch {
 }
 
 impl SplatBatch {
-    const EMPTY: SplatBatch = SplatBatch {
-        at: [[0; BATCH]; 2],
-        opacity: [0.0; BATCH],
-        colour: [[0; BATCH]; 3],
-        set: [0; BATCH],
-        alike: true,
-    };
-
     #[inline(always)]
     fn take(&mut self, splats: &[Splat], stamps: &Stamps) {
         let style = splats.first().map_or(0, |s| s.style);
@@ -214,6 +204,7 @@ impl SplatBatch {
 }
 
 /// The positions of a group of splats in a part's buffer.
+#[derive(Zeroable)]
 #[repr(C, align(64))]
 struct BufferOffsets {
     /// The cell of the centre.
@@ -223,15 +214,6 @@ struct BufferOffsets {
     remainder: [[f32; BATCH]; 2],
     /// The first sample of the stamp, relative to the plane.
     to: [u32; BATCH],
-}
-
-impl BufferOffsets {
-    const EMPTY: BufferOffsets = BufferOffsets {
-        cell: [[0; BATCH]; 2],
-        phase: [[0; BATCH]; 2],
-        remainder: [[0.0; BATCH]; 2],
-        to: [OUTSIDE; BATCH],
-    };
 }
 
 /// The conversion of positions for a part.

@@ -10,6 +10,7 @@ use super::coverage::{Form, Outline};
 use super::draw_plane::Cells;
 use super::point_rule::{MAX_SUBSAMPLES, PointRule};
 use super::style::MAX_CORNERS;
+use bytemuck::Zeroable;
 
 /// The number of cells of a vector.
 pub(super) const LANES: usize = 16;
@@ -24,6 +25,7 @@ const NEAR: f32 = 1.0 / 256.0;
 pub(super) type F32x16 = [f32; LANES];
 
 /// The coverage of the cells of a block by a shape.
+#[derive(Zeroable)]
 pub(super) struct CoverageMask {
     cover: [f32; HIGH * STRIDE],
     /// For each row, the range of cells with coverage.
@@ -38,14 +40,6 @@ pub(super) struct CoverageMask {
 type PointRows = [[F32x16; 2]; MAX_SUBSAMPLES];
 
 impl CoverageMask {
-    pub(super) const EMPTY: CoverageMask = CoverageMask {
-        cover: [0.0; HIGH * STRIDE],
-        span: [[0; 2]; HIGH],
-        straight: [0; HIGH * WIDE],
-        others: [0; HIGH * WIDE],
-        rows: [[[0.0; LANES]; 2]; MAX_SUBSAMPLES],
-    };
-
     /// The first computed cell of a row, and the coverage of the cells, sixteen by sixteen; cells after the last have
     /// none.
     #[inline(always)]
@@ -167,6 +161,16 @@ trait InsideDistance: Copy {
     }
 }
 
+/// A function of sixteen points.
+#[inline(always)]
+fn each(x: &F32x16, y: &F32x16, f: impl Fn(f32, f32) -> f32) -> F32x16 {
+    let mut out = [0.0; LANES];
+    for l in 0..LANES {
+        out[l] = f(x[l], y[l]);
+    }
+    out
+}
+
 #[derive(Clone, Copy)]
 struct Disc {
     inverse_size: [f32; 2],
@@ -176,12 +180,10 @@ struct Disc {
 impl InsideDistance for Disc {
     #[inline(always)]
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
-        let mut d = [0.0; LANES];
-        for l in 0..LANES {
-            let (u, v) = (x[l] * self.inverse_size[0], y[l] * self.inverse_size[1]);
-            d[l] = (1.0 - (u * u + v * v).sqrt()) * self.smaller_half_size;
-        }
-        d
+        each(x, y, |x, y| {
+            let (u, v) = (x * self.inverse_size[0], y * self.inverse_size[1]);
+            (1.0 - (u * u + v * v).sqrt()) * self.smaller_half_size
+        })
     }
 }
 
@@ -196,12 +198,10 @@ struct Ring {
 impl InsideDistance for Ring {
     #[inline(always)]
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
-        let mut d = [0.0; LANES];
-        for l in 0..LANES {
-            let (u, v) = (x[l] * self.inverse_size[0], y[l] * self.inverse_size[1]);
-            d[l] = (self.band - ((u * u + v * v).sqrt() - self.middle).abs()) * self.smaller_half_size;
-        }
-        d
+        each(x, y, |x, y| {
+            let (u, v) = (x * self.inverse_size[0], y * self.inverse_size[1]);
+            (self.band - ((u * u + v * v).sqrt() - self.middle).abs()) * self.smaller_half_size
+        })
     }
 }
 
@@ -215,12 +215,10 @@ impl<const EXCEEDS_EDGE: bool> InsideDistance for Streak<EXCEEDS_EDGE> {
     const EXCEEDS_EDGE: bool = EXCEEDS_EDGE;
     #[inline(always)]
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
-        let mut d = [0.0; LANES];
-        for l in 0..LANES {
-            let along = (x[l].abs() - self.half).max(0.0);
-            d[l] = self.thick - (along * along + y[l] * y[l]).sqrt();
-        }
-        d
+        each(x, y, |x, y| {
+            let along = (x.abs() - self.half).max(0.0);
+            self.thick - (along * along + y * y).sqrt()
+        })
     }
     #[inline(always)]
     fn straight(&self) -> Option<impl InsideDistance> {
@@ -242,12 +240,8 @@ struct Line<const EXCEEDS_EDGE: bool> {
 impl<const EXCEEDS_EDGE: bool> InsideDistance for Line<EXCEEDS_EDGE> {
     const EXCEEDS_EDGE: bool = EXCEEDS_EDGE;
     #[inline(always)]
-    fn at(&self, _: &F32x16, y: &F32x16) -> F32x16 {
-        let mut d = [0.0; LANES];
-        for l in 0..LANES {
-            d[l] = self.thick - y[l].abs();
-        }
-        d
+    fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
+        each(x, y, |_, y| self.thick - y.abs())
     }
 }
 
@@ -349,14 +343,12 @@ impl Rasterizer<'_> {
     #[inline(always)]
     fn ramp<D: InsideDistance>(&self, d: &F32x16) -> F32x16 {
         let inv_edge = 2.0 * self.outline.inv_edge;
-        let mut out = [0.0; LANES];
-        for l in 0..LANES {
-            let t = d[l] * inv_edge;
+        each(d, d, |d, _| {
+            let t = d * inv_edge;
             let t = if t > 0.0 { t } else { 0.0 };
             let t = if !D::EXCEEDS_EDGE || t < 2.0 { t } else { 2.0 };
-            out[l] = t * t * (3.0 - t);
-        }
-        out
+            t * t * (3.0 - t)
+        })
     }
 
     /// The centre of a cell represents all of it.

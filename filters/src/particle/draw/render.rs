@@ -12,6 +12,7 @@ use super::style::Shape;
 use super::tile::{BlockBuffers, Tile, load};
 use crate::frame::{FrameMut, PlaneSet, Scratch};
 use crate::host::Executor;
+use bytemuck::Zeroable;
 use core::ops::Range;
 
 /// The number of `f32` values of a splat.
@@ -64,7 +65,7 @@ impl Painter {
         let rows = out.plane(0).rows();
         let Some(grid) = bins.grid().filter(|g| **g == self.grid && !rows.is_empty()) else { return };
         let high = grid.tile_rows();
-        let mut buffers = DrawBuffers::EMPTY;
+        let mut buffers = DrawBuffers::zeroed();
         for down in rows.start / high..=(rows.end - 1) / high {
             let y = (down * high).max(rows.start)..((down + 1) * high).min(rows.end);
             for across in 0..grid.tiles[0] {

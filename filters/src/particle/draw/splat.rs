@@ -115,7 +115,7 @@ fn share_of(opacity: u16, part: f32) -> u16 {
 }
 
 /// [`BLOCK`] splats without rank, look and colour, field by field.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Zeroable)]
 #[repr(C, align(64))]
 pub(crate) struct SplatColumns {
     x: [i32; BLOCK],
@@ -126,14 +126,6 @@ pub(crate) struct SplatColumns {
 }
 
 impl SplatColumns {
-    pub(crate) const EMPTY: SplatColumns = SplatColumns {
-        x: [0; BLOCK],
-        y: [0; BLOCK],
-        half: [[LEAST; BLOCK]; 2],
-        angle: [0; BLOCK],
-        opacity: [0; BLOCK],
-    };
-
     /// The splat of a lane (below [`BLOCK`]), of rank, look and colour 0.
     #[inline(always)]
     pub(crate) fn get(&self, lane: usize) -> Splat {
@@ -235,7 +227,7 @@ mod tests {
             let centre = [0, 1].map(|_| core::array::from_fn(|_| any(3000.0)));
             let half = [0, 1].map(|_| core::array::from_fn(|_| any(9.0)));
             let (turns, part) = (core::array::from_fn(|_| any(3.0)), core::array::from_fn(|_| any(1.0)));
-            let mut out = SplatColumns::EMPTY;
+            let mut out = SplatColumns::zeroed();
             lanes(&centre, &half, &turns, &part, &mut out);
             for j in 0..BLOCK {
                 let one = Splat::new([centre[0][j], centre[1][j]], [half[0][j], half[1][j]]);

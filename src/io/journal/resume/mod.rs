@@ -37,7 +37,7 @@ pub enum Resume {
 
 /// The state of an existing file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum FileState {
     /// It does not exist.
     Missing,
     /// It is complete and has the expected settings.
@@ -140,28 +140,28 @@ impl Entry {
 ///
 /// # Errors
 /// [`ResumeError::Read`].
-pub fn state(
+pub fn file_state(
     manifest: &Manifest,
     number: i64,
     path: &Path,
     wanted: &Wanted<'_>,
     verify: bool,
-) -> Result<State, ResumeError> {
+) -> Result<FileState, ResumeError> {
     let read = |cause| ResumeError::Read { path: path.to_path_buf(), cause };
     let meta = match path.symlink_metadata() {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(State::Missing),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(FileState::Missing),
         Err(e) => return Err(read(e)),
         Ok(meta) => meta,
     };
     let entry = manifest.find(number, meta.len(), changed(&meta)).filter(|_| meta.is_file());
-    let Some(entry) = entry else { return Ok(State::Other(Mismatch::Unknown)) };
+    let Some(entry) = entry else { return Ok(FileState::Other(Mismatch::Unknown)) };
     if let Some(why) = wanted.mismatch(manifest, entry) {
-        return Ok(State::Other(why));
+        return Ok(FileState::Other(why));
     }
     if verify && !entry.is_intact(path).map_err(read)? {
-        return Ok(State::Other(Mismatch::Damaged));
+        return Ok(FileState::Other(Mismatch::Damaged));
     }
-    Ok(State::Complete)
+    Ok(FileState::Complete)
 }
 
 /// The checksum in manifests and segments: XXH64 with seed 0. It protects against damage, not against an adversary.
@@ -208,10 +208,11 @@ pub fn complete_files(
     let mut others = 0;
     for number in numbers {
         let path = path(number);
-        match state(&manifest, number, &path, &manifest_files.wanted(number), resume == Resume::Verify)? {
-            State::Missing => {}
-            State::Complete => complete.push(number),
-            State::Other(why) => {
+        match file_state(&manifest, number, &path, &manifest_files.wanted(number), resume == Resume::Verify)?
+        {
+            FileState::Missing => {}
+            FileState::Complete => complete.push(number),
+            FileState::Other(why) => {
                 others += 1;
                 first.get_or_insert((path, why));
             }

@@ -273,7 +273,7 @@ fn culled_particles_are_invisible() {
             let mut pool = layer.pool().unwrap();
             pool.seek(now.flick);
             let (mut lanes, mut got, mut want, mut saved) =
-                (Box::new(ParticleBlock::EMPTY), vec![], vec![], 0);
+                (Box::new(ParticleBlock::empty()), vec![], vec![], 0);
             for b in 0..pool.blocks() {
                 layer.splats(&pool, b, &now, &culled, &mut lanes, &mut got);
                 layer.splats(&pool, b, &now, &whole, &mut lanes, &mut want);

@@ -322,7 +322,7 @@ fn lanes_are_one_by_one() {
                     };
                     let mut pool = renderer.pool().unwrap();
                     pool.seek(now.flick);
-                    let (mut lanes, mut got, mut want) = (ParticleBlock::EMPTY, vec![], vec![]);
+                    let (mut lanes, mut got, mut want) = (ParticleBlock::empty(), vec![], vec![]);
                     for block in 0..pool.blocks() {
                         renderer.splats(&pool, block, &now, &scene, &mut lanes, &mut got);
                         renderer.reference_splats(&pool, block, &now, &scene, &mut want);
