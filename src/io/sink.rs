@@ -22,14 +22,14 @@ pub struct Output {
 /// The error for a name that matches no format.
 #[cfg(feature = "ffmpeg")]
 const NO_KIND: &str = "the extension is not known: name a video file (NAME.mp4, .mkv, .mov, .webm ...), NAME.y4m, \
-                       an image pattern such as out.####.png, - for a pipe, hash: or null:";
+                       an image pattern such as out.####.png, - for a pipe, nut:, raw:, hash: or null:";
 #[cfg(not(feature = "ffmpeg"))]
 const NO_KIND: &str = "the extension is not known: name NAME.y4m, an image pattern such as out.####.png, - for a \
-                       pipe, hash: or null:. For other video files pipe y4m to 'ffmpeg -i - NAME.mp4'";
+                       pipe, raw:, hash: or null:. For other video files pipe y4m to 'ffmpeg -i - NAME.mp4'";
 
 impl Output {
-    /// Parses a name: `-` is a pipe, `hash:` and `null:` have their own meaning, and for others the extension
-    /// decides.
+    /// Parses a name: `-` is a pipe, `hash:`, `null:`, `raw:` and `nut:` have their own meaning, and for others the
+    /// extension decides.
     ///
     /// # Errors
     /// A usage error if no format matches.

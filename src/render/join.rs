@@ -228,7 +228,7 @@ pub fn join(
             let joined = match kind {
                 Kind::Video => video(output, overwrite, &all)?,
                 Kind::Y4m => plain(path.as_os_str(), overwrite, &all, true, cancel)?,
-                Kind::Hash => plain(path.as_os_str(), overwrite, &all, false, cancel)?,
+                Kind::Hash | Kind::Raw => plain(path.as_os_str(), overwrite, &all, false, cancel)?,
             };
             let mut joined =
                 Joined { shards: record.count, frames: total(&all, |n| n.entry.frames), ..joined };

@@ -4,6 +4,7 @@ pub mod hash;
 pub mod images;
 pub mod null;
 pub mod pattern;
+pub mod raw;
 pub mod sequence;
 #[cfg(feature = "ffmpeg")]
 pub mod video;
@@ -121,7 +122,10 @@ pub const FORMATS: &[&FormatDescriptor] = &[
     &hash::FORMAT,
     &pattern::FORMAT,
     &sequence::FORMAT,
+    &raw::FORMAT,
     &y4m::FORMAT,
+    #[cfg(feature = "ffmpeg")]
+    &video::NUT,
     #[cfg(feature = "ffmpeg")]
     &video::FORMAT,
 ];
