@@ -131,8 +131,8 @@ pub(super) struct EncodingArgs {
     ///
     /// The default follows from the output's name: libx264 for mp4, mov and mkv (libx265 for HDR and above 10 bits),
     /// libsvtav1 or VP9 for webm, prores_ks for mov with alpha, ffv1 for mkv with alpha. 'ffmpeg -encoders' lists all
-    /// encoders. Those of graphics cards (hevc_nvenc, h264_vaapi, hevc_qsv) work where FFmpeg, the driver and the card
-    /// have them.
+    /// encoders. Those of graphics cards (hevc_nvenc, hevc_qsv, h264_amf) work where FFmpeg, the driver and the card have
+    /// them, except those that take only frames in the card's memory (vaapi).
     #[arg(long, value_name = "NAME")]
     pub(super) codec: Option<String>,
     /// Option of the encoder, with FFmpeg's name; may be repeated

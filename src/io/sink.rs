@@ -5,12 +5,13 @@ pub use crate::format::{Files, sequence::sink as sequence};
 pub use crate::media::sink::*;
 
 use crate::disk::{Access, FileAccess, FileRef};
-use crate::format::{FormatDescriptor, Formats, OutputDescriptor};
+use crate::format::{FORMATS, FormatDescriptor, Formats, OutputDescriptor};
 use crate::journal::resume::ManifestNames;
 use crate::journal::shard::Shard;
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::Format;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 /// An output whose name has been parsed; other code does not parse it again.
 #[derive(Clone, Debug)]
@@ -41,6 +42,22 @@ impl Output {
             Some(format) => Ok(Output { name: name.to_owned(), format }),
             None => Err(SinkError::usage(name.to_string_lossy().into_owned(), NO_KIND.into())),
         }
+    }
+
+    /// The same for a number of frames, if it is known: several frames in one WebP file are an animation, which FFmpeg
+    /// writes.
+    #[must_use]
+    pub fn for_frames(mut self, frames: Option<u64>) -> Output {
+        let extension = Path::new(&self.name).extension().unwrap_or_default();
+        if frames != Some(1)
+            && extension.eq_ignore_ascii_case("webp")
+            && matches!(self.files(), Files::Image(_))
+            && let Some(video) = FORMATS.iter().find(|format| format.name == "video")
+            && let Some(output) = &video.output
+        {
+            self.format = output;
+        }
+        self
     }
 
     /// The name as given.

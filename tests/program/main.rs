@@ -10,6 +10,7 @@ mod absurd;
 mod acceptance;
 mod advice;
 mod analyze;
+mod animations;
 mod cli;
 mod containers;
 mod curve;

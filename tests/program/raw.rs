@@ -61,7 +61,7 @@ fn wrong_descriptions_are_errors() {
 fn packed_samples_are_ffmpegs() {
     let s = Session::new();
     let clip = "-nostdin -v error -y -f lavfi -i testsrc2=size=10x6:rate=25 -frames:v 3 -f rawvideo -pix_fmt";
-    for name in ["rgb24", "rgba64le", "nv12", "ya16le", "gbrapf32le", "yuv410p", "yuva422p12le"] {
+    for name in ["rgb24", "rgba64le", "nv12", "ya16le", "rgb48be", "gbrapf32le", "yuv410p", "yuva422p12le"] {
         s.tool("ffmpeg", &format!("{clip} {name} in.raw"));
         s.run(&format!("render in.raw out.raw -y --raw 10x6:{name}:25 --pix-fmt {name}")).ok();
         assert!(s.read("in.raw") == s.read("out.raw"), "{name}");

@@ -1,5 +1,6 @@
 //! File formats: one module and one row of [`FORMATS`] each.
 
+pub mod gif;
 pub mod hash;
 pub mod images;
 pub mod null;
@@ -8,6 +9,7 @@ pub mod raw;
 pub mod sequence;
 #[cfg(feature = "ffmpeg")]
 pub mod video;
+pub mod webp;
 pub mod y4m;
 
 use crate::disk::files_in_text;
@@ -121,6 +123,8 @@ pub const FORMATS: &[&FormatDescriptor] = &[
     &null::FORMAT,
     &hash::FORMAT,
     &pattern::FORMAT,
+    &gif::FORMAT,
+    &webp::FORMAT,
     &sequence::FORMAT,
     &raw::FORMAT,
     &y4m::FORMAT,

@@ -1,6 +1,7 @@
 //! Samples without a header (`NAME.yuv`, `NAME.raw`, `raw:`), as FFmpeg's `rawvideo`. Who reads them has to know their
 //! format: see [`RawVideo`].
 
+use super::images::lost_color;
 use super::y4m::input::Input;
 use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos, y4m};
 use crate::disk::opened::OpenedFile;
@@ -239,7 +240,16 @@ pub fn open(input: &OsStr, raw: &RawVideo, options: &Options) -> Result<Box<dyn 
         details: vec![("stored".into(), raw.pix_fmt.clone())],
         carried: None,
     };
-    Ok(Box::new(Raw { info, input, samples, next: 0, ended: false, opened, packed: Vec::new() }))
+    Ok(Box::new(Raw {
+        info,
+        input,
+        samples,
+        next: 0,
+        ended: false,
+        opened,
+        #[cfg(feature = "ffmpeg")]
+        packed: Vec::new(),
+    }))
 }
 
 struct Raw {
@@ -252,6 +262,7 @@ struct Raw {
     /// The file, to notice changes.
     opened: Option<OpenedFile>,
     /// The bytes of a picture that is not stored in planes.
+    #[cfg(feature = "ffmpeg")]
     packed: Vec<u8>,
 }
 
@@ -371,14 +382,17 @@ fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         range => format!(", {} range", range.name()),
     };
     let raw = RawVideo { size: (format.width, format.height), pix_fmt, rate: Some(format.rate) };
+    let lost: Vec<String> = plan.lost_in_video.iter().cloned().chain(lost_color(format)).collect();
     let note = format!("{name}: raw samples without a header: {raw}{range}");
-    Ok(Box::new(RawSink { out, samples, note }))
+    Ok(Box::new(RawSink { out, samples, note, lost }))
 }
 
 struct RawSink {
     out: OutputFile,
     samples: Samples,
     note: String,
+    /// Properties of the source's pictures that have no place.
+    lost: Vec<String>,
 }
 
 impl Sink for RawSink {
@@ -392,6 +406,13 @@ impl Sink for RawSink {
 
     fn keeps_times(&self) -> bool {
         false
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let lost = (!self.lost.is_empty()).then(|| self.lost.join(", "));
+        lost.map(|lost| format!("raw samples lack this information of the source: {lost}"))
+            .into_iter()
+            .collect()
     }
 
     fn notes(&self) -> Vec<String> {

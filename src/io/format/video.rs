@@ -21,7 +21,11 @@ pub const FORMAT: FormatDescriptor = FormatDescriptor {
         matches: libav::sink::recognises,
         accepts: libav::sink::accepts,
         create: libav::sink::create,
-        files: |name| Files::one(name, shard::Kind::Video),
+        files: |name| {
+            let extension = Path::new(name).extension().unwrap_or_default();
+            let animation = ["apng", "webp"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+            Files::one(name, if animation { shard::Kind::Animation } else { shard::Kind::Video })
+        },
         prefix: "",
         drops_metadata: false,
         allows: |_, _| Ok(()),

@@ -91,6 +91,11 @@ impl Container {
         }
     }
 
+    /// Animated PNG and WebP.
+    fn is_animation(self) -> bool {
+        ["apng", "webp"].contains(&self.name)
+    }
+
     /// Matroska and WebM, whose times are in milliseconds.
     pub(crate) fn is_matroska(self) -> bool {
         matches!(self.family(), ContainerFamily::Mkv | ContainerFamily::Webm)
@@ -187,7 +192,7 @@ impl Container {
         // players support HDR only in HEVC
         let hdr = matches!(format.transfer, Transfer::PQ | Transfer::HLG);
         let list: &[&str] = match self.family() {
-            _ if encoding.lossless => &["ffv1"],
+            _ if encoding.lossless && !self.is_animation() => &["ffv1"],
             _ if self.is_pipe => &["rawvideo", "ffv1"],
             ContainerFamily::Mp4 if self.name != "3gp" && hdr => &["libx265", "libx264"],
             ContainerFamily::Mp4 if self.name != "3gp" => &["libx264", "libx265"],
@@ -199,6 +204,7 @@ impl Container {
             ContainerFamily::Mkv => &["libx264", "libx265", "ffv1"],
             ContainerFamily::Webm if format.has_alpha() => &["libvpx-vp9"],
             ContainerFamily::Webm => &["libsvtav1", "libvpx-vp9", "libaom-av1"],
+            _ if self.name == "mpegts" && hdr => &["libx265", "libx264"],
             _ if ["mpegts", "flv"].contains(&self.name) => &["libx264"],
             _ => &[],
         };

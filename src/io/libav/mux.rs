@@ -135,7 +135,17 @@ impl Muxer {
         let io = StreamIo::from_write_seek_with_capacity(target.clone(), buffer)?;
         let mut output = format::output_to_stream(io, None, Some(name))?;
         // allow features that are not standardised but widely supported (HDR10 boxes, Opus in MP4)
-        output.av_mut().strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
+        let context = output.av_mut();
+        context.strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
+        // animated pictures play forever
+        if let Some(key) = match name {
+            "apng" => Some(c"plays"),
+            "webp" => Some(c"loop"),
+            _ => None,
+        } {
+            // SAFETY: the muxer's own options, and strings.
+            check(unsafe { sys::av_opt_set(context.priv_data, key.as_ptr(), c"0".as_ptr(), 0) })?;
+        }
         Ok(Muxer { output, name, begun: false, failed: false, target })
     }
 

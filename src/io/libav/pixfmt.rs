@@ -236,18 +236,17 @@ impl Layout {
         }
     }
 
-    /// Whether [`pack`](Layout::pack) can write this format: planes, or interleaved native bytes or words, with the
-    /// samples in their low or high bits.
+    /// Whether [`pack`](Layout::pack) can write this format: planes, or interleaved bytes or words, with the samples in
+    /// their low or high bits.
     pub fn can_pack(&self) -> bool {
         let whole = |c: &Component| {
-            let fits = c.shift == 0 || (self.format.depth.bytes() == 2 && c.shift + c.bits == 16);
+            let word = self.format.depth.bytes() == 2;
+            let fits = c.shift == 0 || (word && c.shift + c.bits == 16);
             fits && self.format.depth.bits().is_some_and(|bits| u32::from(bits) == c.bits)
         };
         match self.kind {
             Kind::Planar => true,
-            Kind::Packed => {
-                self.big_endian == cfg!(target_endian = "big") && self.components.iter().all(whole)
-            }
+            Kind::Packed => self.components.iter().all(whole),
             _ => false,
         }
     }
@@ -274,13 +273,16 @@ impl Layout {
                     continue;
                 }
                 let samples = row.chunks_exact(size).zip(to[c.offset..].chunks_mut(c.step));
-                match c.shift {
-                    0 => samples.for_each(|(sample, to)| to[..size].copy_from_slice(sample)),
-                    shift => samples.for_each(|(sample, to)| {
-                        let high = u16::from_ne_bytes([sample[0], sample[1]]) << shift;
-                        to[..2].copy_from_slice(&high.to_ne_bytes());
-                    }),
+                let native = self.big_endian == cfg!(target_endian = "big");
+                if size == 1 || (native && c.shift == 0) {
+                    samples.for_each(|(sample, to)| to[..size].copy_from_slice(sample));
+                    continue;
                 }
+                samples.for_each(|(sample, to)| {
+                    let word = u16::from_ne_bytes([sample[0], sample[1]]) << c.shift;
+                    let bytes = if self.big_endian { word.to_be_bytes() } else { word.to_le_bytes() };
+                    to[..2].copy_from_slice(&bytes);
+                });
             }
         }
     }
@@ -378,9 +380,18 @@ mod tests {
 
     #[test]
     fn packed_samples_are_unpacked_the_same() {
-        for name in
-            ["rgb24", "bgra", "rgba64le", "nv12", "p010le", "p216le", "ya16le", "yuyv422", "yuv420p12le"]
-        {
+        for name in [
+            "rgb24",
+            "bgra",
+            "rgba64le",
+            "nv12",
+            "p010le",
+            "p216le",
+            "ya16le",
+            "yuyv422",
+            "rgb48be",
+            "yuv420p12be",
+        ] {
             let layout = Layout::new(by_name(name).unwrap()).unwrap();
             let mut frame = Frame::new(layout.format(6, 4));
             for p in 0..frame.format().planes() {

@@ -28,6 +28,8 @@ pub enum Kind {
     Hash,
     /// Frames without a header.
     Raw,
+    /// An animated picture, which is written as a whole.
+    Animation,
     /// A container; a shard contains only the picture.
     Video,
 }

@@ -22,10 +22,11 @@ const MIN_SIZES: [(&str, u32, u32); 5] = [
     ("utvideo", 2, 2),
 ];
 /// Encoders for editing and archiving: RGB stays RGB, or becomes 4:4:4.
-const KEEPS_RGB: &str = "ffv1 prores_ks huffyuv ffvhuff utvideo png qtrle magicyuv rawvideo libx264rgb";
+const KEEPS_RGB: &str =
+    "ffv1 prores_ks huffyuv ffvhuff utvideo png apng libwebp_anim qtrle magicyuv rawvideo libx264rgb";
 /// Encoders that are lossless by default, or with `settings` for lossless encoding.
 const LOSSLESS: &str = "ffv1 libx264 libx264rgb libx265 libvpx-vp9 libaom-av1 ffvhuff huffyuv utvideo magicyuv png \
-    qtrle rawvideo";
+    qtrle rawvideo apng libwebp_anim";
 /// Encoders with two passes.
 const TWO_PASSES: &str = "libx264 libx264rgb libx265 libvpx libvpx-vp9 libaom-av1";
 /// Encoders that are suggested when another cannot encode a format.
@@ -268,10 +269,6 @@ fn lossless_encoders(container: Container, format: &Format) -> Vec<&'static str>
 /// encoder, so its formats are listed.
 fn loss_problem(container: Container, refused: &[Codec], format: &Format, by_user: bool) -> String {
     let names: Vec<&str> = refused.iter().map(Codec::name).collect();
-    if names == ["gif"] {
-        return "GIF has at most 256 colours and is left to FFmpeg: pipe y4m to 'ffmpeg -i - NAME.gif'"
-            .into();
-    }
     let mut text = format!(
         "{} cannot be encoded without loss of depth or alpha by {}",
         format.name(),
@@ -284,7 +281,10 @@ fn loss_problem(container: Container, refused: &[Codec], format: &Format, by_use
         if takes.is_empty() {
             let name = names.join(" or ");
             let others = capable_encoders(Some(container), format).join(", ");
-            return format!("{name} takes frames in the memory of a graphics card only; {others} can");
+            return format!(
+                "{name} takes frames in the memory of a graphics card, which only FFmpeg itself puts there (pipe y4m to \
+                 'ffmpeg -i - -vf format=nv12,hwupload'); {others} can"
+            );
         }
         text += &format!(", which takes {}", takes.join(", "));
     }
@@ -372,6 +372,9 @@ fn preferred_format(encoder: &str, format: &Format) -> Format {
         out.family = Family::Yuv;
         out.subsampling = (1, 1);
     }
+    if out.family == Family::Yuv && encoder == "apng" {
+        (out.family, out.subsampling) = (Family::Rgb, (0, 0));
+    }
     out
 }
 
@@ -421,6 +424,9 @@ fn with_tags(from: &Format, to: &Format, siting: Siting) -> Format {
         }
         out.siting = siting;
     }
+    if from.family == Family::Yuv && to.family == Family::Rgb {
+        (out.matrix, out.range) = (Matrix::RGB, ColorRange::Full);
+    }
     if to.family != Family::Yuv || to.subsampling == (0, 0) {
         out.siting = Siting::Unspecified;
     }
@@ -462,6 +468,8 @@ mod tests {
             ("a.webm", "yuv444p12", "libvpx-vp9", "yuv444p12le"),
             ("a.webm", "yuva420p", "libvpx-vp9", "yuva420p"),
             ("a.avi", "yuv420p", "mpeg4", "yuv420p"),
+            ("a.apng", "yuv420p10", "apng", "rgb48be"),
+            ("a.apng", "gray", "apng", "gray"),
         ] {
             assert_eq!(
                 chosen(output, format, |_| ()),

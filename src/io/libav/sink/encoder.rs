@@ -431,6 +431,7 @@ fn codec_defaults(
             dict.set("row-mt", "1");
             dict.set("deadline", "good");
         }
+        "libwebp_anim" => dict.set("quality", "90"),
         "prores_ks" if choice.format.subsampling == (0, 0) => dict.set("profile", "4444"),
         "prores_ks" => dict.set("profile", "hq"),
         _ => {}
@@ -452,7 +453,7 @@ fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, params: &mut Vec<(&
         match name {
             "libx264" | "libx264rgb" => dict.set("qp", "0"),
             "libx265" => params.push(("lossless", "1".into())),
-            "libvpx-vp9" => dict.set("lossless", "1"),
+            "libvpx-vp9" | "libwebp_anim" => dict.set("lossless", "1"),
             "libaom-av1" => params.push(("lossless", "1".into())),
             _ => {}
         }

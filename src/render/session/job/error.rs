@@ -144,6 +144,9 @@ pub enum RequestError {
     /// No temporary folder.
     #[error("no temporary folder for the measurements of the first pass: {0}")]
     TwoPassFolder(#[source] std::io::Error),
+    /// A part of an animated picture.
+    #[error("an animated picture (gif, apng, webp) is written as a whole, without segments and shards")]
+    Animation,
     /// A shard of a source of unknown length.
     #[error("the length of this input is not known; a shard needs a range of frames with an end")]
     ShardLength,

@@ -114,7 +114,11 @@ pub(super) fn select(bound: &BoundRequest<'_>) -> Result<Selection, JobError> {
 fn check_output(bound: &BoundRequest<'_>, files: &Files, video: bool) -> Result<(), JobError> {
     let BoundRequest { request, opened, frames, .. } = bound;
     // a container holds pictures in order of time, each once
-    if let (true, Some(ranges)) = (video, &frames.ranges) {
+    let animation = matches!(files, Files::One(_, Kind::Animation));
+    if animation && (request.shard.is_some() || request.segments.is_some()) {
+        return Err(RequestError::Animation.into());
+    }
+    if let (true, Some(ranges)) = (video || animation, &frames.ranges) {
         check_ascending(request, ranges)?;
     }
     if request.segments.is_some() && !video {
@@ -298,6 +302,7 @@ impl Tracker<'_> {
             Kind::Y4m => "y4m",
             Kind::Hash => "hash",
             Kind::Raw => "raw",
+            Kind::Animation => "animation",
             Kind::Video => "video",
         };
         self.settings(label, &extension(path), &more)
