@@ -69,6 +69,7 @@ fn for_job(error: &JobError) -> Option<&'static str> {
             RequestError::Segments => Some("leave --segments out"),
             RequestError::ResumeStream(_) => Some("leave --resume out"),
             RequestError::ShardLength => Some("give --frames A-B"),
+            RequestError::TwoPassPipe | RequestError::TwoPassParts => Some("leave --two-pass out"),
             _ => None,
         },
         JobError::Source(error) => for_source(error),
@@ -83,6 +84,9 @@ fn for_source(error: &SourceError) -> Option<&'static str> {
     match error {
         SourceError::Missing { .. } => Some("--missing hold, black or skip continues without them"),
         SourceError::Protocol { .. } => Some("--allow-protocol allows it"),
+        SourceError::NoHeader(_) => {
+            Some("--raw WIDTHxHEIGHT:PIXFMT:RATE describes them: --raw 1920x1080:yuv420p:25")
+        }
         _ => None,
     }
 }
@@ -93,9 +97,9 @@ fn for_sink(error: &SinkError) -> Option<&'static str> {
         SinkError::InTheWay { .. } => {
             Some("use -y to replace existing files, or --resume to keep them and render the rest")
         }
-        SinkError::Encoding { .. } => {
-            Some("the options are --codec, --pix-fmt, --crf, --preset, --lossless and --codec-opt")
-        }
+        SinkError::Encoding { .. } => Some(
+            "the options are --codec, --pix-fmt, --crf, --bitrate, --preset, --lossless, --codec-opt and --audio-codec",
+        ),
         SinkError::VaryingRate { .. } => Some("--lavfi adds FFmpeg's filters"),
         _ => None,
     }

@@ -12,6 +12,7 @@ use grainfield_filters::simd::Isa;
 use grainfield_io::journal::shard::Choice;
 use grainfield_io::sink::encoding::{Audio, Subs};
 use grainfield_io::source::Missing;
+use grainfield_io::source::raw::RawVideo;
 use grainfield_render::session::job::{Fields, OnError};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -60,7 +61,10 @@ const LEVEL: Keywords<Isa> = Keywords(&[
 pub(super) struct Render {
     /// File, numbered images, `-` for standard input, or pattern:NAME
     pub(super) input: OsString,
-    /// File, numbered images, `-` for standard output, hash: or null:
+    /// File, numbered images, `-` for standard output (y4m), nut:, raw:, hash: or null:
+    ///
+    /// nut: and raw: also write to standard output: a NUT stream, which keeps alpha, depth, times and sound, or samples
+    /// without a header. raw:FILE, NAME.yuv and NAME.raw are files of such samples.
     ///
     /// The output gets its final name when it is complete; until then, and after an error or an interruption, it is
     /// called NAME.partial.EXT.
@@ -127,7 +131,8 @@ pub(super) struct EncodingArgs {
     ///
     /// The default follows from the output's name: libx264 for mp4, mov and mkv (libx265 for HDR and above 10 bits),
     /// libsvtav1 or VP9 for webm, prores_ks for mov with alpha, ffv1 for mkv with alpha. 'ffmpeg -encoders' lists all
-    /// encoders.
+    /// encoders. Those of graphics cards (hevc_nvenc, hevc_qsv, h264_amf) work where FFmpeg, the driver and the card have
+    /// them, except those that take only frames in the card's memory (vaapi).
     #[arg(long, value_name = "NAME")]
     pub(super) codec: Option<String>,
     /// Option of the encoder, with FFmpeg's name; may be repeated
@@ -145,6 +150,15 @@ pub(super) struct EncodingArgs {
     /// Bits per second: 8M, 2500k; with --crf, the highest rate
     #[arg(long, value_name = "RATE", value_parser = values::size)]
     pub(super) bitrate: Option<u64>,
+    /// Encode twice, so that the bit rate goes where it is needed: libx264, libx265, libvpx-vp9, libaom-av1
+    ///
+    /// The first pass filters and encodes everything to measure it, and writes no video. Needs a file as input, and
+    /// --bitrate for libx264 and libx265.
+    #[arg(long, conflicts_with = "lossless")]
+    pub(super) two_pass: bool,
+    /// Tag of the codec in mp4, mov and avi: hvc1, hev1 [default: hvc1 for HEVC, which QuickTime plays]
+    #[arg(long, value_name = "TAG")]
+    pub(super) tag: Option<String>,
     /// Encode without loss: FFV1 unless --codec says otherwise (mkv)
     #[arg(long, conflicts_with_all = ["crf", "bitrate"])]
     pub(super) lossless: bool,
@@ -156,6 +170,14 @@ pub(super) struct EncodingArgs {
     /// How sound is written
     #[arg(long, value_name = "WHAT", value_parser = AUDIO, default_value = "auto")]
     pub(super) audio: Audio,
+    /// Encode sound with this encoder or codec, with FFmpeg's name: aac, libopus, flac, pcm_s24le
+    ///
+    /// Channels and loudness stay. Without it sound is copied where the container allows that.
+    #[arg(long, value_name = "NAME")]
+    pub(super) audio_codec: Option<String>,
+    /// Bits per second of each sound, which is then encoded: 192k
+    #[arg(long, value_name = "RATE", value_parser = values::size)]
+    pub(super) audio_bitrate: Option<u64>,
     /// How subtitles are written
     #[arg(long, value_name = "WHAT", value_parser = SUBS, default_value = "auto")]
     pub(super) subs: Subs,
@@ -316,6 +338,12 @@ pub(super) struct SourceArgs {
     /// What happens when a number is missing in a sequence
     #[arg(long, value_name = "WHAT", value_parser = MISSING, default_value = "error")]
     pub(super) missing: Missing,
+    /// The input is samples without a header: 1920x1080:yuv420p:25
+    ///
+    /// Its size, its pixel format with FFmpeg's name (yuv422p10le, rgb24, gbrp10le, gray16le, rgba64le, nv12 ...) and its
+    /// frames per second, by default those of --rate. INPUT is a file or -.
+    #[arg(long, value_name = "WxH:F[:R]")]
+    pub(super) raw: Option<RawVideo>,
     /// Run FFmpeg's own filters first: yadif, 'scale=1280:-2,hqdn3d'
     ///
     /// A filter graph in FFmpeg's syntax with one input and one output. A frame may depend on earlier ones, so single
@@ -362,7 +390,8 @@ pub(super) struct CommonArgs {
 pub(super) struct PictureArgs {
     /// Pixel format of the output, with FFmpeg's name: yuv420p10, gray16, gbrp
     ///
-    /// Default: that of the input, or the nearest that the output can hold. Conversions are announced.
+    /// Default: that of the input, or the nearest that the output can hold. Conversions are announced. Raw samples may be
+    /// packed (rgb24, rgba64le, nv12).
     #[arg(long, value_name = "F", value_parser = values::pix_fmt)]
     pub(super) pix_fmt: Option<String>,
     /// YUV matrix of the input, in place of its tag: bt709, smpte170m, bt2020nc ...

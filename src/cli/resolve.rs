@@ -14,10 +14,12 @@ use grainfield_filters::recipe::{Problem, Recipe, RecipeError};
 use grainfield_filters::settings::{Animated, Value};
 use grainfield_filters::simd::{Isa, IsaError, Level};
 use grainfield_io::disk::FileAccess;
+use grainfield_io::format::Formats;
 use grainfield_io::journal::resume::Resume;
 use grainfield_io::journal::segments::DEFAULT_FRAMES;
 use grainfield_io::journal::shard::Shard;
-use grainfield_io::sink::Encoding;
+use grainfield_io::sink::encoding::Audio;
+use grainfield_io::sink::{Encoding, Files, Output};
 use grainfield_io::source;
 use grainfield_render::assets::load_grain_table;
 use grainfield_render::session;
@@ -175,6 +177,13 @@ pub(super) fn frame(typed: Frame, environment: &Environment) -> Result<Resolved,
 
 fn encoding_of(typed: EncodingArgs) -> Result<Encoding, Failure> {
     let film_grain = typed.film_grain_table.map(|path| load_grain_table(&path)).transpose()?;
+    if matches!(typed.audio, Audio::Copy | Audio::None)
+        && (typed.audio_codec.is_some() || typed.audio_bitrate.is_some())
+    {
+        return Err(Failure::usage(
+            "--audio-codec and --audio-bitrate encode sound, but --audio says that it is not encoded",
+        ));
+    }
     Ok(Encoding {
         codec: typed.codec,
         options: typed.codec_opt,
@@ -184,6 +193,11 @@ fn encoding_of(typed: EncodingArgs) -> Result<Encoding, Failure> {
         lossless: typed.lossless,
         film_grain: film_grain.map(|(table, _)| table.into()),
         audio: typed.audio,
+        audio_codec: typed.audio_codec,
+        audio_bitrate: typed.audio_bitrate,
+        tag: typed.tag,
+        two_pass: typed.two_pass,
+        pass: None,
         subs: typed.subs,
         no_chapters: typed.no_chapters,
         repeatable: false,
@@ -192,7 +206,8 @@ fn encoding_of(typed: EncodingArgs) -> Result<Encoding, Failure> {
 
 /// Whether frames, or lines for them, go to standard output.
 pub(super) fn prints(output: &OsStr) -> bool {
-    output == "-" || output == "hash:"
+    let files = Output::parse(output, Formats::default()).map(|output| output.files());
+    matches!(files, Ok(Files::Stream(name)) if name.is_empty() || name == "-")
 }
 
 /// How `probe` opens its input.
@@ -202,6 +217,7 @@ pub(super) fn source_options(typed: &SourceArgs, environment: &Environment) -> s
         rate: typed.rate,
         missing: typed.missing,
         allow_protocol: typed.allow_protocol.clone(),
+        raw: typed.raw.clone(),
         lavfi: typed.lavfi.clone(),
         cache: cache.open(),
         ..source::Options::default()
@@ -235,10 +251,11 @@ pub(super) fn request(
     notes.extend(constant_curves(&recipe));
     notes.extend(idle(&recipe));
     check_input(&input, environment)?;
-    if output == "-" && environment.stdout_is_terminal {
-        return Err(Failure::usage(
-            "'-' writes to standard output, which is a terminal: pipe it into a program, or name a file",
-        ));
+    if output != "hash:" && environment.stdout_is_terminal && prints(&output) {
+        return Err(Failure::usage(format!(
+            "'{}' writes to standard output, which is a terminal: pipe it into a program, or name a file",
+            output.display()
+        )));
     }
     let (frames, on_error) = match span {
         Some(span) => (frames(&span.frames)?, span.on_error),
@@ -260,6 +277,7 @@ pub(super) fn request(
         transfer: picture.transfer.unwrap_or_default(),
         missing: source.missing,
         allow_protocol: source.allow_protocol,
+        raw: source.raw,
         lavfi: source.lavfi,
         on_error,
         strict: picture.strict,

@@ -4,9 +4,9 @@ use super::exit::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Command};
 use grainfield_filters::curve::KeyTime;
-use grainfield_filters::frame::{Format, Matrix, RangesError, Spans, Transfer};
+use grainfield_filters::frame::{Matrix, RangesError, Spans, Transfer};
 use grainfield_filters::ratio::Ratio;
-use grainfield_io::source::broadcast_rate;
+use grainfield_io::source::{broadcast_rate, raw};
 use grainfield_render::session::job::{OutputTransfer, TransferChoice};
 use std::ffi::OsStr;
 use std::path::Path;
@@ -171,8 +171,8 @@ pub(super) fn rate(text: &str) -> Result<Ratio, ValueError> {
 }
 
 /// A pixel format's name, checked and left as it is.
-pub(super) fn pix_fmt(text: &str) -> Result<String, grainfield_filters::frame::NameError> {
-    Format::from_name(text, 16, 16).map(|_| text.to_owned())
+pub(super) fn pix_fmt(text: &str) -> Result<String, raw::PixFmtError> {
+    raw::planar(text).map(|_| text.to_owned())
 }
 
 /// A matrix by FFmpeg's name.

@@ -3,6 +3,7 @@
 use grainfield_filters::film_grain::Table;
 use md5::{Digest, Md5};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Choices for encoding a video file. By default all choices are left to the sink.
@@ -24,6 +25,16 @@ pub struct Encoding {
     pub film_grain: Option<Arc<Table>>,
     /// How sound is written.
     pub audio: Audio,
+    /// The encoder (`libopus`) or codec (`opus`) of sound, by FFmpeg's names: sound is then encoded.
+    pub audio_codec: Option<String>,
+    /// Bits per second of each sound that is encoded.
+    pub audio_bitrate: Option<u64>,
+    /// The four letters by which mp4, mov and avi name the codec of the picture, as `hvc1`.
+    pub tag: Option<String>,
+    /// Encode twice: the first pass measures how many bits each frame needs.
+    pub two_pass: bool,
+    /// The pass of this encoder, which the job sets.
+    pub pass: Option<Pass>,
     /// How subtitles are written.
     pub subs: Subs,
     /// Leave chapters out.
@@ -70,6 +81,15 @@ impl Encoding {
         }));
         if parts.is_empty() { "by default".into() } else { parts.join(" ") }
     }
+}
+
+/// One of two passes over a video, and the file in which the first one leaves its measurements.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Pass {
+    /// Writes the measurements, and no video.
+    First(PathBuf),
+    /// Reads them.
+    Second(PathBuf),
 }
 
 /// How sound is written.

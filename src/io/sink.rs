@@ -5,12 +5,13 @@ pub use crate::format::{Files, sequence::sink as sequence};
 pub use crate::media::sink::*;
 
 use crate::disk::{Access, FileAccess, FileRef};
-use crate::format::{FormatDescriptor, Formats, OutputDescriptor};
+use crate::format::{FORMATS, FormatDescriptor, Formats, OutputDescriptor};
 use crate::journal::resume::ManifestNames;
 use crate::journal::shard::Shard;
 use grainfield_filters::filter::convert::displayed;
 use grainfield_filters::frame::Format;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 /// An output whose name has been parsed; other code does not parse it again.
 #[derive(Clone, Debug)]
@@ -22,14 +23,14 @@ pub struct Output {
 /// The error for a name that matches no format.
 #[cfg(feature = "ffmpeg")]
 const NO_KIND: &str = "the extension is not known: name a video file (NAME.mp4, .mkv, .mov, .webm ...), NAME.y4m, \
-                       an image pattern such as out.####.png, - for a pipe, hash: or null:";
+                       an image pattern such as out.####.png, - for a pipe, nut:, raw:, hash: or null:";
 #[cfg(not(feature = "ffmpeg"))]
 const NO_KIND: &str = "the extension is not known: name NAME.y4m, an image pattern such as out.####.png, - for a \
-                       pipe, hash: or null:. For other video files pipe y4m to 'ffmpeg -i - NAME.mp4'";
+                       pipe, raw:, hash: or null:. For other video files pipe y4m to 'ffmpeg -i - NAME.mp4'";
 
 impl Output {
-    /// Parses a name: `-` is a pipe, `hash:` and `null:` have their own meaning, and for others the extension
-    /// decides.
+    /// Parses a name: `-` is a pipe, `hash:`, `null:`, `raw:` and `nut:` have their own meaning, and for others the
+    /// extension decides.
     ///
     /// # Errors
     /// A usage error if no format matches.
@@ -41,6 +42,22 @@ impl Output {
             Some(format) => Ok(Output { name: name.to_owned(), format }),
             None => Err(SinkError::usage(name.to_string_lossy().into_owned(), NO_KIND.into())),
         }
+    }
+
+    /// The same for a number of frames, if it is known: several frames in one WebP file are an animation, which FFmpeg
+    /// writes.
+    #[must_use]
+    pub fn for_frames(mut self, frames: Option<u64>) -> Output {
+        let extension = Path::new(&self.name).extension().unwrap_or_default();
+        if frames != Some(1)
+            && extension.eq_ignore_ascii_case("webp")
+            && matches!(self.files(), Files::Image(_))
+            && let Some(video) = FORMATS.iter().find(|format| format.name == "video")
+            && let Some(output) = &video.output
+        {
+            self.format = output;
+        }
+        self
     }
 
     /// The name as given.

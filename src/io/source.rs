@@ -1,6 +1,6 @@
 //! Inputs, chosen by name from the table of [formats](crate::format).
 
-pub use crate::format::{pattern, sequence::source as sequence, y4m};
+pub use crate::format::{pattern, raw, sequence::source as sequence, y4m};
 pub use crate::media::source::*;
 
 use crate::disk::{self, FileRef};
@@ -54,7 +54,10 @@ impl Input {
             let name = self.name.to_string_lossy().into_owned();
             return Err(SourceError::Usage { name, problem: "no format reads this input".into() });
         };
-        let source = (format.open)(&self.name, options)?;
+        let source = match &options.raw {
+            Some(raw) => raw::open(&self.name, raw, options),
+            None => (format.open)(&self.name, options),
+        }?;
         let info = source.info();
         if options.lavfi.is_some() && info.kind != VIDEO {
             let problem = format!(

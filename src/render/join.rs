@@ -219,7 +219,7 @@ pub fn join(
         Files::Many(pattern) if shards.is_empty() => sequence(&pattern, frames, cancel),
         _ if frames.is_some() => Err(JoinError::FramesOfFile),
         Files::Many(_) => Err(JoinError::ShardsOfSequence),
-        Files::Nothing | Files::Stream(_) | Files::Image(_) => {
+        Files::Nothing | Files::Stream(_) | Files::Image(_) | Files::One(_, Kind::Animation) => {
             Err(JoinError::Output(output.to_string_lossy().into_owned()))
         }
         Files::One(path, kind) => {
@@ -236,7 +236,9 @@ pub fn join(
             let joined = match kind {
                 Kind::Video => video(output, overwrite, &all)?,
                 Kind::Y4m => concatenate(path.as_os_str(), overwrite, &all, true, cancel)?,
-                Kind::Hash => concatenate(path.as_os_str(), overwrite, &all, false, cancel)?,
+                Kind::Hash | Kind::Raw | Kind::Animation => {
+                    concatenate(path.as_os_str(), overwrite, &all, false, cancel)?
+                }
             };
             let mut joined =
                 Joined { shards: record.count, frames: total(&all, |n| n.entry.frames), ..joined };

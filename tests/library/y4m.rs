@@ -66,6 +66,7 @@ fn plan(source: &dyn Source) -> Plan {
         journal: Default::default(),
         lost_in_video: Vec::new(),
         timecode: None,
+        pix_fmt: None,
     }
 }
 

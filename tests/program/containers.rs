@@ -223,6 +223,13 @@ fn the_mastering_display_is_kept_or_named() {
         }
         kept_or_named("HDR10 data", &file, kept, &said, "HDR10 data is lost");
     }
+    for pictures in ["hdr.y4m", "hdr.yuv"] {
+        let said = s.run(&format!("render in.hdr.mkv {pictures}")).ok().err;
+        assert!(said.contains("HDR10 data is lost: the output stores pictures only"), "{said}");
+        assert!(said.contains("colour tags (primaries, transfer)"), "{said}");
+    }
+    let video = s.tool("ffprobe", "-v error -show_entries stream=codec_name -of csv=p=0 hdr.ts").text();
+    assert!(video.starts_with("hevc"), "players show HDR only in HEVC: {video}");
 }
 
 #[test]

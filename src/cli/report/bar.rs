@@ -17,6 +17,8 @@ const NAME: usize = 30;
 #[derive(Debug)]
 pub(super) struct Bar {
     bar: ProgressBar,
+    /// The name of the job, before everything else.
+    name: String,
     out_time: Arc<Mutex<f64>>,
 }
 
@@ -51,8 +53,8 @@ impl Bar {
             length if length > NAME => "...".chars().chain(name.chars().skip(length + 3 - NAME)).collect(),
             _ => name.to_owned(),
         });
-        let before = if name.is_some() { "{prefix}: " } else { "" };
-        let bar = bar.with_prefix(name.unwrap_or_default());
+        let name = name.map_or_else(String::new, |name| format!("{name}: "));
+        let bar = bar.with_prefix(name.clone());
         let out_time = Arc::new(Mutex::new(0.0));
         let shown_time = Arc::clone(&out_time);
         let template = if total.is_some() {
@@ -60,7 +62,7 @@ impl Bar {
         } else {
             "{msg}frame {pos}, {fps} fps {speed}x, {gone} elapsed"
         };
-        let style = ProgressStyle::with_template(&format!("{before}{template}"))
+        let style = ProgressStyle::with_template(&format!("{{prefix}}{template}"))
             .unwrap_or_else(|_| ProgressStyle::default_bar());
         let style = style
             .progress_chars("=> ")
@@ -81,7 +83,13 @@ impl Bar {
             });
         bar.set_style(style);
         bar.enable_steady_tick(Duration::from_millis(250));
-        Bar { bar, out_time }
+        Bar { bar, name, out_time }
+    }
+
+    /// Begins again, for one of several passes.
+    pub(super) fn begin_pass(&self, number: u32, of: u32) {
+        self.bar.set_prefix(format!("{}pass {number} of {of}: ", self.name));
+        self.bar.reset();
     }
 
     /// Moves it.

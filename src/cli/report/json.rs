@@ -29,6 +29,8 @@ pub(super) enum Event<'a> {
     Simulating { done: u64, all: u64 },
     /// One frame: its number, whether it was left out, and how many have been written.
     Frame { number: i64, left_out: bool, frame: u64 },
+    /// One of several passes over the video begins.
+    Pass { number: u32, of: u32 },
     /// The job is to stop, and waits for frames that are not finished.
     Finishing { held: u64 },
     /// Something the user should know.

@@ -292,6 +292,7 @@ impl Reporter {
         match event {
             RenderEvent::Frame(frame) => self.step(&frame),
             RenderEvent::Simulating { done, all } => self.simulating(done, all),
+            RenderEvent::Pass { number, of } => self.pass(number, of),
             RenderEvent::Finishing { held } => self.finishing(held),
             RenderEvent::Note(note) => self.note_or_warn(&note),
         }
@@ -323,6 +324,16 @@ impl Reporter {
             bar.waits(&format!("stepping {done} of {all}"));
         } else if self.console.form.is_json() && state.is_due() {
             self.event(&Event::Simulating { done, all });
+        }
+    }
+
+    fn pass(&self, number: u32, of: u32) {
+        let mut state = lock(&self.state);
+        (state.begun, state.reported, state.last) = (Instant::now(), None, None);
+        match &state.bar {
+            Some(bar) => bar.begin_pass(number, of),
+            None if self.console.form.is_json() => self.event(&Event::Pass { number, of }),
+            None => self.note(&format!("pass {number} of {of}")),
         }
     }
 
@@ -373,7 +384,7 @@ fn closing(summary: &Summary, last: Option<&ProgressStats>, elapsed: Duration, o
     if summary.skipped > 0 {
         text += &format!(", {} kept", summary.skipped);
     }
-    if !matches!(output, "" | "-" | "hash:" | "null:") {
+    if !matches!(output, "" | "-" | "null:") && !output.ends_with(':') {
         text += &format!(" to {output}");
     }
     let seconds = elapsed.as_secs_f64();

@@ -149,6 +149,14 @@ impl OutputFile {
         }
     }
 
+    /// The pipe, for writers that write to it themselves; `None` if the output is a file.
+    pub fn stream(&self) -> Option<&File> {
+        match &self.target {
+            Some(Target::Stream(file)) => Some(file),
+            _ => None,
+        }
+    }
+
     /// A handle that ends it from another thread.
     ///
     /// # Errors

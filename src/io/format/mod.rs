@@ -1,12 +1,15 @@
 //! File formats: one module and one row of [`FORMATS`] each.
 
+pub mod gif;
 pub mod hash;
 pub mod images;
 pub mod null;
 pub mod pattern;
+pub mod raw;
 pub mod sequence;
 #[cfg(feature = "ffmpeg")]
 pub mod video;
+pub mod webp;
 pub mod y4m;
 
 use crate::disk::files_in_text;
@@ -120,8 +123,13 @@ pub const FORMATS: &[&FormatDescriptor] = &[
     &null::FORMAT,
     &hash::FORMAT,
     &pattern::FORMAT,
+    &gif::FORMAT,
+    &webp::FORMAT,
     &sequence::FORMAT,
+    &raw::FORMAT,
     &y4m::FORMAT,
+    #[cfg(feature = "ffmpeg")]
+    &video::NUT,
     #[cfg(feature = "ffmpeg")]
     &video::FORMAT,
 ];

@@ -1,6 +1,6 @@
 //! All other inputs: y4m is read here, the rest by FFmpeg.
 
-use super::{Files, FormatDescriptor, InputDescriptor, OutputDescriptor, y4m};
+use super::{Files, FormatDescriptor, InputDescriptor, OutputDescriptor, raw, y4m};
 use crate::disk::reach;
 use crate::format::images::pattern::Pattern;
 use crate::format::images::{Kind, files::is_glob};
@@ -9,6 +9,7 @@ use crate::libav;
 use crate::media::{Options, Source, SourceError};
 use std::ffi::OsStr;
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,12 +21,42 @@ pub const FORMAT: FormatDescriptor = FormatDescriptor {
         matches: libav::sink::recognises,
         accepts: libav::sink::accepts,
         create: libav::sink::create,
-        files: |name| Files::one(name, shard::Kind::Video),
+        files: |name| {
+            let extension = Path::new(name).extension().unwrap_or_default();
+            let animation = ["apng", "webp"].iter().any(|known| extension.eq_ignore_ascii_case(known));
+            Files::one(name, if animation { shard::Kind::Animation } else { shard::Kind::Video })
+        },
         prefix: "",
         drops_metadata: false,
         allows: |_, _| Ok(()),
     }),
 };
+
+/// `nut:`: a NUT stream to standard output or a named pipe, which keeps alpha, depth, times and sound.
+pub const NUT: FormatDescriptor = FormatDescriptor {
+    name: "nut",
+    input: None,
+    output: Some(OutputDescriptor {
+        matches: |name| pipe_of(name).is_some(),
+        accepts: |name, format, encoding| {
+            libav::sink::accepts(pipe_of(name).unwrap_or(name), format, encoding)
+        },
+        create: |name, plan| libav::sink::create(pipe_of(name).unwrap_or(name), plan),
+        files: |name| Files::Stream(pipe_of(name).unwrap_or(name).to_owned()),
+        prefix: "",
+        drops_metadata: false,
+        allows: |_, _| Ok(()),
+    }),
+};
+
+/// The pipe of a NUT stream; standard output is `-`.
+fn pipe_of(name: &OsStr) -> Option<&OsStr> {
+    let file = match name.as_encoded_bytes().strip_prefix(b"nut:")? {
+        [] => OsStr::new("-"),
+        file => OsStr::from_bytes(file),
+    };
+    libav::sink::is_pipe(file).then_some(file)
+}
 
 /// Opens a file or a pipe; `-` is standard input. A pipe is y4m if it begins like y4m.
 fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError> {
@@ -34,6 +65,9 @@ fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError
     }
     let path = Path::new(input);
     let name = path.display().to_string();
+    if raw::is_named(input) {
+        return Err(SourceError::NoHeader(name));
+    }
     let io = |cause| SourceError::Io { name: name.clone(), cause };
     let meta = match path.metadata() {
         Ok(meta) => meta,

@@ -1,7 +1,7 @@
 //! The container for a file name, and its defaults.
 
 use super::mux::Muxer;
-use super::raw::{parameters_mut, set_channels};
+use super::raw::{description, parameters_mut, set_channels};
 use crate::encoding::Encoding;
 use ffmpeg_next::{Codec, codec, encoder};
 use ffmpeg_sys_next as sys;
@@ -34,6 +34,8 @@ pub(crate) struct Container {
     flags: i32,
     /// The default codecs of pictures, sound and subtitles.
     codecs: [AVCodecID; 3],
+    /// Whether it is written to a pipe.
+    pub(crate) is_pipe: bool,
 }
 
 /// libav's muxer of a name, or for the name of a file.
@@ -59,16 +61,17 @@ pub(crate) enum ContainerFamily {
 }
 
 impl Container {
-    /// Chooses by the extension of the name; `None` if libav has no muxer for video files of that name.
+    /// Chooses by the extension of the name, NUT for a pipe; `None` if libav has no muxer for video files of that name.
     pub(crate) fn for_output(output: &OsStr) -> Option<Container> {
-        let extension = Path::new(output).extension()?.to_str()?;
+        let is_pipe = super::sink::is_pipe(output);
+        let extension = if is_pipe { "nut" } else { Path::new(output).extension()?.to_str()? };
         // only the extension matters: the rest of the name need not be UTF-8, and may look like a protocol
         let file = CString::new(format!("x.{}", extension.to_ascii_lowercase())).ok()?;
         let found = muxer(None, Some(&file))?;
         // SAFETY: a static string.
         let name = unsafe { CStr::from_ptr(found.name) }.to_str().ok()?;
         let codecs = [found.video_codec, found.audio_codec, found.subtitle_codec];
-        let container = Container { name, flags: found.flags, codecs };
+        let container = Container { name, flags: found.flags, codecs, is_pipe };
         let writes = codecs[0] != AVCodecID::AV_CODEC_ID_NONE && !container.flag(sys::AVFMT_NOFILE);
         (writes && !name.starts_with("image2")).then_some(container)
     }
@@ -86,6 +89,11 @@ impl Container {
             "webm" => ContainerFamily::Webm,
             _ => ContainerFamily::Other,
         }
+    }
+
+    /// Animated PNG and WebP.
+    fn is_animation(self) -> bool {
+        ["apng", "webp"].contains(&self.name)
     }
 
     /// Matroska and WebM, whose times are in milliseconds.
@@ -184,7 +192,8 @@ impl Container {
         // players support HDR only in HEVC
         let hdr = matches!(format.transfer, Transfer::PQ | Transfer::HLG);
         let list: &[&str] = match self.family() {
-            _ if encoding.lossless => &["ffv1"],
+            _ if encoding.lossless && !self.is_animation() => &["ffv1"],
+            _ if self.is_pipe => &["rawvideo", "ffv1"],
             ContainerFamily::Mp4 if self.name != "3gp" && hdr => &["libx265", "libx264"],
             ContainerFamily::Mp4 if self.name != "3gp" => &["libx264", "libx265"],
             ContainerFamily::Mov if format.has_alpha() => &["prores_ks"],
@@ -195,6 +204,7 @@ impl Container {
             ContainerFamily::Mkv => &["libx264", "libx265", "ffv1"],
             ContainerFamily::Webm if format.has_alpha() => &["libvpx-vp9"],
             ContainerFamily::Webm => &["libsvtav1", "libvpx-vp9", "libaom-av1"],
+            _ if self.name == "mpegts" && hdr => &["libx265", "libx264"],
             _ if ["mpegts", "flv"].contains(&self.name) => &["libx264"],
             _ => &[],
         };
@@ -211,20 +221,34 @@ pub(crate) fn id_name(id: AVCodecID) -> &'static str {
     codec::Id::from(id).name()
 }
 
+/// libav's name of an encoder.
+pub(crate) fn encoder_name(codec: Codec) -> &'static str {
+    // SAFETY: the names of codecs are static strings.
+    unsafe { CStr::from_ptr(description(codec).name) }.to_str().unwrap_or_default()
+}
+
 /// The video encoder of that name, or the default one for the codec of that name.
 pub(crate) fn video_encoder(name: &str) -> Option<Codec> {
+    encoder_of(name).filter(Codec::is_video)
+}
+
+/// The same for sound.
+pub(crate) fn audio_encoder(name: &str) -> Option<Codec> {
+    encoder_of(name).filter(Codec::is_audio)
+}
+
+fn encoder_of(name: &str) -> Option<Codec> {
     let c_name = CString::new(name).ok()?;
     let usual = match name {
         "av1" => "libsvtav1",
         "prores" => "prores_ks",
         _ => "",
     };
-    let found = encoder::find_by_name(name).or_else(|| encoder::find_by_name(usual)).or_else(|| {
+    encoder::find_by_name(name).or_else(|| encoder::find_by_name(usual)).or_else(|| {
         // SAFETY: the name is valid during the call; the result is static or null.
         let described = unsafe { sys::avcodec_descriptor_get_by_name(c_name.as_ptr()).as_ref() }?;
         encoder::find(described.id.into())
-    });
-    found.filter(Codec::is_video)
+    })
 }
 
 #[cfg(test)]

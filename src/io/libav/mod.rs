@@ -24,6 +24,7 @@ mod input_url;
 pub mod interrupt;
 mod log;
 mod mux;
+pub mod packed;
 mod picture;
 pub mod pixfmt;
 pub mod process;

@@ -24,6 +24,8 @@ struct Target(Arc<Mutex<TargetFile>>);
 struct TargetFile {
     /// `None` for a test of what a container supports.
     file: Option<File>,
+    /// Whether the file is a pipe, which is written in order.
+    is_pipe: bool,
     /// The position of libav's next write, and the end of the file. Both also count bytes that could not be written, as
     /// libav does.
     at: u64,
@@ -44,7 +46,8 @@ impl Write for Target {
         target.at += bytes.len() as u64;
         target.size = target.size.max(target.at);
         while let Some(file) = target.file.as_ref().filter(|_| !rest.is_empty()) {
-            let error = match file.write_at(rest, place) {
+            let wrote = if target.is_pipe { (&*file).write(rest) } else { file.write_at(rest, place) };
+            let error = match wrote {
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 Err(e) => e.raw_os_error().unwrap_or(libc::EIO),
                 Ok(0) => libc::ENOSPC,
@@ -103,6 +106,15 @@ impl Muxer {
         Ok(muxer)
     }
 
+    /// A muxer by libav's name that writes to a pipe, each packet at once.
+    pub(crate) fn to_pipe(name: &'static str, pipe: File) -> Result<Muxer, AvError> {
+        let file = TargetFile { file: Some(pipe), is_pipe: true, ..TargetFile::default() };
+        let mut muxer = Muxer::to(name, Target(Arc::new(Mutex::new(file))), BUFFER)?;
+        muxer.io().seekable = 0;
+        muxer.context().flush_packets = 1;
+        Ok(muxer)
+    }
+
     /// A muxer for one stream of any codec in NUT, which keeps the bytes and the side data of packets.
     pub(crate) fn nut(file: File) -> Result<Muxer, AvError> {
         let mut muxer = Muxer::new("nut", file, None)?;
@@ -123,7 +135,17 @@ impl Muxer {
         let io = StreamIo::from_write_seek_with_capacity(target.clone(), buffer)?;
         let mut output = format::output_to_stream(io, None, Some(name))?;
         // allow features that are not standardised but widely supported (HDR10 boxes, Opus in MP4)
-        output.av_mut().strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
+        let context = output.av_mut();
+        context.strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
+        // animated pictures play forever
+        if let Some(key) = match name {
+            "apng" => Some(c"plays"),
+            "webp" => Some(c"loop"),
+            _ => None,
+        } {
+            // SAFETY: the muxer's own options, and strings.
+            check(unsafe { sys::av_opt_set(context.priv_data, key.as_ptr(), c"0".as_ptr(), 0) })?;
+        }
         Ok(Muxer { output, name, begun: false, failed: false, target })
     }
 
@@ -165,7 +187,7 @@ impl Muxer {
         for i in 0..self.output.nb_streams() as usize {
             let par = parameters_mut(self.get(i));
             // Apple's players do not play HEVC with libav's default tag, hev1
-            if tagged && par.codec_id == sys::AVCodecID::AV_CODEC_ID_HEVC {
+            if tagged && par.codec_id == sys::AVCodecID::AV_CODEC_ID_HEVC && par.codec_tag == 0 {
                 par.codec_tag = u32::from_le_bytes(*b"hvc1");
             }
         }

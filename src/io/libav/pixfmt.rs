@@ -236,16 +236,17 @@ impl Layout {
         }
     }
 
-    /// Whether [`pack`](Layout::pack) can write this format: planes, or interleaved native bytes or words.
+    /// Whether [`pack`](Layout::pack) can write this format: planes, or interleaved bytes or words, with the samples in
+    /// their low or high bits.
     pub fn can_pack(&self) -> bool {
         let whole = |c: &Component| {
-            c.shift == 0 && self.format.depth.bits().is_some_and(|bits| u32::from(bits) == c.bits)
+            let word = self.format.depth.bytes() == 2;
+            let fits = c.shift == 0 || (word && c.shift + c.bits == 16);
+            fits && self.format.depth.bits().is_some_and(|bits| u32::from(bits) == c.bits)
         };
         match self.kind {
             Kind::Planar => true,
-            Kind::Packed => {
-                self.big_endian == cfg!(target_endian = "big") && self.components.iter().all(whole)
-            }
+            Kind::Packed => self.components.iter().all(whole),
             _ => false,
         }
     }
@@ -271,9 +272,17 @@ impl Layout {
                     to[..row.len()].copy_from_slice(row);
                     continue;
                 }
-                for (sample, to) in row.chunks_exact(size).zip(to[c.offset..].chunks_mut(c.step)) {
-                    to[..size].copy_from_slice(sample);
+                let samples = row.chunks_exact(size).zip(to[c.offset..].chunks_mut(c.step));
+                let native = self.big_endian == cfg!(target_endian = "big");
+                if size == 1 || (native && c.shift == 0) {
+                    samples.for_each(|(sample, to)| to[..size].copy_from_slice(sample));
+                    continue;
                 }
+                samples.for_each(|(sample, to)| {
+                    let word = u16::from_ne_bytes([sample[0], sample[1]]) << c.shift;
+                    let bytes = if self.big_endian { word.to_be_bytes() } else { word.to_le_bytes() };
+                    to[..2].copy_from_slice(&bytes);
+                });
             }
         }
     }
@@ -367,6 +376,47 @@ mod tests {
         }
         assert!(missing.is_empty(), "{missing:?}");
         assert_eq!(exact(&Format::from_name("yuv420p13", 8, 8).unwrap()), None);
+    }
+
+    #[test]
+    fn packed_samples_are_unpacked_the_same() {
+        for name in [
+            "rgb24",
+            "bgra",
+            "rgba64le",
+            "nv12",
+            "p010le",
+            "p216le",
+            "ya16le",
+            "yuyv422",
+            "rgb48be",
+            "yuv420p12be",
+        ] {
+            let layout = Layout::new(by_name(name).unwrap()).unwrap();
+            let mut frame = Frame::new(layout.format(6, 4));
+            for p in 0..frame.format().planes() {
+                for y in 0..frame.format().plane_size(p).1 {
+                    let top = frame.format().codes().1;
+                    let value = |x: usize| (x * 977 + y * 131 + p * 37) as u16 & top;
+                    match frame.format().depth.bytes() {
+                        1 => frame
+                            .row_mut::<u8>(p, y)
+                            .iter_mut()
+                            .enumerate()
+                            .for_each(|(x, v)| *v = value(x) as u8),
+                        _ => {
+                            frame.row_mut::<u16>(p, y).iter_mut().enumerate().for_each(|(x, v)| *v = value(x))
+                        }
+                    }
+                }
+            }
+            let mut packed = frame::Video::new(by_name(name).unwrap(), 6, 4);
+            assert!(layout.can_pack(), "{name}");
+            layout.pack(&frame, &mut packed);
+            let mut again = Frame::new(layout.format(6, 4));
+            layout.unpack(&packed, &mut again);
+            assert!(again == frame, "{name}");
+        }
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub struct Plan {
     pub frames: Option<u64>,
     /// The ends of the source that are rendered.
     pub ends: SourceEnds,
+    /// FFmpeg's name of the pixel format, if it was chosen: its samples may be packed in ways that `format` does not
+    /// tell.
+    pub pix_fmt: Option<String>,
     /// Encoding options for video files.
     pub encoding: Encoding,
     /// Records for resuming or joining jobs.

@@ -1,6 +1,7 @@
 //! The interface of sources.
 
 use crate::disk::cache::Cache;
+use crate::format::raw::RawVideo;
 use crate::journal::resume::FrameFiles;
 use grainfield_filters::frame::{
     ClipFrames, ColorRange, Depth, Family, Format, Frame, Matrix, Ranges, Spans, SpansError,
@@ -215,6 +216,12 @@ pub enum SourceError {
         /// The position of the frame.
         stamp: Box<FrameStamp>,
     },
+    /// The input is raw samples, whose format is not given.
+    #[error("{0}: raw samples have no header; their size, pixel format and frame rate must be given")]
+    NoHeader(
+        /// The input.
+        String,
+    ),
     /// The input ended inside a frame.
     #[error("{name}: ends inside frame {number}, after {got} of {want} bytes")]
     Truncated {
@@ -232,7 +239,7 @@ pub enum SourceError {
 impl SourceError {
     /// Whether the user can fix the error by changing the command.
     pub fn is_usage(&self) -> bool {
-        matches!(self, SourceError::Usage { .. })
+        matches!(self, SourceError::Usage { .. } | SourceError::NoHeader(_))
     }
 }
 
@@ -312,6 +319,8 @@ pub struct Options {
     pub matrix: Option<Matrix>,
     /// Protocols other than files that an input may use.
     pub allow_protocol: Vec<String>,
+    /// The format of an input that consists of samples without a header.
+    pub raw: Option<RawVideo>,
     /// FFmpeg's filters, which run first.
     pub lavfi: Option<String>,
     /// Threads of a decoder; by default as many as the machine has.

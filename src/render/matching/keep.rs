@@ -61,6 +61,7 @@ impl PlateGrain {
             untouched_format: false,
             overwrite,
             frames: Some(1),
+            pix_fmt: None,
             ends: SourceEnds::BOTH,
             encoding: Encoding::default(),
             journal: Default::default(),

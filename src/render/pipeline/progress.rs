@@ -40,6 +40,13 @@ pub enum Event {
         /// Frames to step.
         all: u64,
     },
+    /// One of several passes over the video begins.
+    Pass {
+        /// Its number, from 1.
+        number: u32,
+        /// The number of passes.
+        of: u32,
+    },
     /// The render is ending before the last frame, and waits for frames that are not finished, mostly in an encoder.
     Finishing {
         /// The number of these frames.

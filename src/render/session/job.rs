@@ -35,11 +35,14 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_io::format::images::{Meta, lost_in_video};
 use grainfield_io::format::null::Null;
 use grainfield_io::journal::JournalConfig;
+use grainfield_io::journal::resume::Resume;
+use grainfield_io::sink::encoding::Pass;
 use grainfield_io::sink::{self, Sink};
 use grainfield_io::source::{self, Info};
 use opened::{BoundRequest, Opened, RequestedFrames};
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
+use tempfile::TempDir;
 
 /// A render that is ready to run: input opened, filters bound, output created under a temporary name. Dropping it
 /// removes that.
@@ -48,6 +51,8 @@ pub struct Job {
     cancel: Cancel,
     output: OsString,
     resumable: bool,
+    /// The first of two passes, and the folder of its measurements.
+    first_pass: Option<(Box<Job>, TempDir)>,
     /// The store of states, if there is one.
     states: Option<Arc<DiskStateCache>>,
     notes: Vec<Note>,
@@ -67,6 +72,8 @@ impl Job {
 
     /// The same with another source and sink.
     pub(super) fn prepare_with(mut request: Request, endpoints: &mut dyn Endpoints) -> Result<Job, JobError> {
+        let first_pass =
+            request.encoding.two_pass.then(|| first_pass(&mut request, endpoints)).transpose()?;
         // Files that the caller has loaded are not read again.
         crate::assets::attach(&mut request.recipe)?;
         files::check(&request)?;
@@ -109,6 +116,7 @@ impl Job {
             cancel: request.cancel.clone(),
             output: output.name().to_owned(),
             resumable,
+            first_pass,
             states,
             notes,
             total,
@@ -172,8 +180,19 @@ impl Job {
     ///
     /// # Errors
     /// [`RunError`], with the partial result.
-    pub fn run(self, on_event: &dyn Fn(Event)) -> Result<Summary, RunError> {
+    pub fn run(mut self, on_event: &dyn Fn(Event)) -> Result<Summary, RunError> {
+        let first_pass = self.first_pass.take();
+        let folder = match first_pass {
+            Some((first, folder)) => {
+                on_event(Event::Pass { number: 1, of: 2 });
+                first.run(on_event)?;
+                on_event(Event::Pass { number: 2, of: 2 });
+                Some(folder)
+            }
+            None => None,
+        };
         let pipeline::Outcome { summary, failure, partial } = pipeline::run(self.setup, on_event);
+        drop(folder);
         let summary = Summary { skipped: self.skipped, ..summary };
         if let Some(failure) = self.states.as_ref().and_then(|states| states.failure()) {
             on_event(Event::Note(NoteCode::Cache.note(format!(
@@ -185,6 +204,23 @@ impl Job {
             Some(failure) => Err(RunError { failure: Box::new(failure), partial, summary }),
         }
     }
+}
+
+/// Prepares the first of two passes, and makes the request that of the second.
+fn first_pass(request: &mut Request, ends: &mut dyn Endpoints) -> Result<(Box<Job>, TempDir), JobError> {
+    request.encoding.two_pass = false;
+    if request.parse_input().is_pipe() {
+        return Err(RequestError::TwoPassPipe.into());
+    }
+    if request.shard.is_some() || request.segments.is_some() || request.resume != Resume::No {
+        return Err(RequestError::TwoPassParts.into());
+    }
+    let folder = tempfile::tempdir().map_err(RequestError::TwoPassFolder)?;
+    let file = folder.path().join("statistics");
+    let mut first = request.clone();
+    first.encoding.pass = Some(Pass::First(file.clone()));
+    request.encoding.pass = Some(Pass::Second(file));
+    Ok((Box::new(Job::between(first, ends)?), folder))
 }
 
 /// Notes for the user without losses.
@@ -209,6 +245,7 @@ fn sink_plan(bound: &BoundRequest<'_>, journal: JournalConfig, total: Option<u64
         untouched_format: chain.output() == &info.format,
         overwrite: request.overwrite,
         frames: total,
+        pix_fmt: request.pix_fmt.clone(),
         ends: frames.ends,
         encoding: sink::Encoding { repeatable: journal.segments.is_some(), ..request.encoding.clone() },
         journal,

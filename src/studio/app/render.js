@@ -12,7 +12,7 @@ function proposed() {
   const dot = name.lastIndexOf('.');
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.mkv'];
   const look = plainDoc().steps.find((s) => !s.off)?.name ?? 'copy';
-  return `${stem.replace(/[._-]+$/, '')}-${look}${/png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|p[pgn]m/i.test(ending) ? '.mkv' : ending}`;
+  return `${stem.replace(/[._-]+$/, '')}-${look}${/png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|p[pgn]m|bmp|tga|qoi|gif|apng/i.test(ending) ? '.mkv' : ending}`;
 }
 
 /** What is chosen for a render, by the options of the command line; '' leaves the choice to the program.

@@ -60,6 +60,9 @@ fn png_tiff_and_ppm_sequences_decode_as_ffmpeg_decodes_them() {
         ("tif", "rgb24", "gbrp", "rgb24"),
         ("tif", "rgb48le", "gbrp16", "rgb48le"),
         ("tif", "rgba64le", "gbrap16", "rgba64le"),
+        ("bmp", "bgr24", "gbrp", "rgb24"),
+        ("tga", "bgra", "gbrap", "rgba"),
+        ("qoi", "rgb24", "gbrp", "rgb24"),
     ] {
         let dir = tempfile::tempdir().unwrap();
         let pattern = format!("a.%04d.{ext}");
@@ -96,6 +99,10 @@ fn ffmpeg_reads_the_same_samples() {
         ("ppm", "gbrp16", "rgb48le"),
         ("tiff", "gbrp16", "rgb48le"),
         ("webp", "gbrap", "rgba"),
+        ("bmp", "gbrp", "rgb24"),
+        ("tga", "gbrap", "rgba"),
+        ("tga", "gray", "gray"),
+        ("qoi", "gbrap", "rgba"),
         ("exr", "gbrpf32", "gbrpf32le"),
         ("exr", "gbrapf32", "gbrapf32le"),
     ] {

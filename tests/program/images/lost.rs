@@ -152,11 +152,6 @@ fn inks_of_a_jpeg() {
 #[test]
 fn pictures_behind_the_first() {
     let s = Session::new();
-    let tool = |line: &str| {
-        drop(s.tool("ffmpeg", &format!("-v error -f lavfi -i testsrc2=size=64x64:rate=5 {line}")))
-    };
-    tool("-frames:v 3 -f apng moving.png");
-    tool("-frames:v 3 -c:v libwebp_anim -f webp moving.webp");
     let single = file(1, 1, 3, 2, Vec::new(), &[1, 2, 3]);
     s.write("single.tif", &single);
     // another directory after the first, with the same contents
@@ -169,10 +164,8 @@ fn pictures_behind_the_first() {
     let next = first + 2 + 12 * count;
     pages[next..next + 4].copy_from_slice(&(second as u32).to_be_bytes());
     s.write("pages.tif", &pages);
-    for input in ["moving.png", "moving.webp", "pages.tif"] {
-        for out in ["out.png", "out.tif", "out.y4m"] {
-            names(&s, &format!("render {input} {out}"), "all pictures but the first");
-        }
+    for out in ["out.png", "out.tif", "out.y4m"] {
+        names(&s, &format!("render pages.tif {out}"), "all pictures but the first");
     }
     keeps(&s, "render single.tif out.tif");
 }

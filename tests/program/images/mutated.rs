@@ -40,6 +40,9 @@ fn damage_never_panics() {
         ("cin", "gbrp10"),
         ("pgm", "gray"),
         ("ppm", "gbrp16"),
+        ("bmp", "gbrp"),
+        ("tga", "gbrap"),
+        ("qoi", "gbrap"),
     ] {
         let path = dir.path().join(format!("good-{name}.{ext}"));
         let format = accepts(path.as_os_str(), &Format::from_name(name, 23, 19).unwrap()).unwrap();

@@ -16,7 +16,7 @@ pub mod other;
 pub mod pattern;
 pub mod png;
 mod pnm;
-mod rows;
+pub(super) mod rows;
 pub mod tags;
 pub mod tiff;
 mod turn;
@@ -50,6 +50,12 @@ pub enum Kind {
     Cineon,
     /// Netpbm's PPM and PGM.
     Pnm,
+    /// Windows bitmaps.
+    Bmp,
+    /// Truevision's TGA.
+    Tga,
+    /// The Quite OK Image format.
+    Qoi,
     /// Digital Picture Exchange, SMPTE 268M. This and the following need FFmpeg.
     Dpx,
     /// JPEG 2000 code stream.
@@ -60,6 +66,7 @@ pub enum Kind {
 
 const EXTENSIONS: &[(&str, Kind)] = &[
     ("png", Kind::Png),
+    #[cfg(not(feature = "ffmpeg"))]
     ("apng", Kind::Png),
     ("exr", Kind::Exr),
     ("tif", Kind::Tiff),
@@ -71,6 +78,9 @@ const EXTENSIONS: &[(&str, Kind)] = &[
     ("ppm", Kind::Pnm),
     ("pgm", Kind::Pnm),
     ("pnm", Kind::Pnm),
+    ("bmp", Kind::Bmp),
+    ("tga", Kind::Tga),
+    ("qoi", Kind::Qoi),
     #[cfg(feature = "ffmpeg")]
     ("dpx", Kind::Dpx),
     #[cfg(feature = "ffmpeg")]
@@ -100,6 +110,9 @@ impl Kind {
                 Some(Kind::Cineon)
             }
             [b'P', b'5' | b'6', b'\t'..=b'\r' | b' ' | b'#', ..] => Some(Kind::Pnm),
+            // reserved fields are zero
+            [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => Some(Kind::Bmp),
+            [b'q', b'o', b'i', b'f', ..] => Some(Kind::Qoi),
             _ if cfg!(not(feature = "ffmpeg")) => None,
             [b'S', b'D', b'P', b'X', ..] | [b'X', b'P', b'D', b'S', ..] => Some(Kind::Dpx),
             [0xff, 0x4f, 0xff, 0x51, ..] => Some(Kind::J2k),
@@ -123,6 +136,9 @@ impl Kind {
             Kind::Webp => "WebP",
             Kind::Cineon => "Cineon",
             Kind::Pnm => "PPM/PGM",
+            Kind::Bmp => "BMP",
+            Kind::Tga => "TGA",
+            Kind::Qoi => "QOI",
             Kind::Dpx => "DPX",
             Kind::J2k | Kind::Jp2 => "JPEG 2000",
         }
@@ -287,7 +303,9 @@ fn input(path: &Path) -> Result<(Kind, Input), Fault> {
     let mut start = Vec::with_capacity(16);
     reader.by_ref().take(16).read_to_end(&mut start).map_err(Fault::Io)?;
     reader.rewind().map_err(Fault::Io)?;
-    match Kind::detect(&start) {
+    // TGA has no first bytes of its own
+    let tga = || Kind::from_name(path.as_os_str()).filter(|kind| *kind == Kind::Tga);
+    match Kind::detect(&start).or_else(tga) {
         Some(kind) => Ok((kind, Input { reader, len: meta.len() })),
         None => Err(Fault::Bad(format!("is not an image of a known kind ({})", Kind::extensions()))),
     }

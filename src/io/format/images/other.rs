@@ -1,4 +1,4 @@
-//! TIFF, JPEG and WebP, by the image library.
+//! TIFF, JPEG, WebP, BMP, TGA and QOI, by the image library.
 //!
 //! Only the first of several pictures is read. The samples of a JPEG depend on the library, and are not covered by the
 //! guarantee of equal samples.
@@ -8,7 +8,10 @@ use super::{
     orientation, rows, tagged, tags, tiff,
 };
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Transfer};
+use image::codecs::bmp::{BmpDecoder, BmpEncoder};
 use image::codecs::jpeg::{JpegDecoder, JpegEncoder, PixelDensity, PixelDensityUnit};
+use image::codecs::qoi::{QoiDecoder, QoiEncoder};
+use image::codecs::tga::{TgaDecoder, TgaEncoder};
 use image::codecs::tiff::TiffDecoder;
 use image::codecs::webp::{WebPDecoder, WebPEncoder};
 use image::{ColorType, ExtendedColorType, ImageDecoder, ImageEncoder, ImageError, Limits};
@@ -27,6 +30,8 @@ fn ratio(kind: Kind) -> u64 {
         Kind::Tiff => 1 << 12,
         // every block of 8x8 takes at least one bit, and may be scaled up 4 by 4 in three planes
         Kind::Jpeg => 1 << 15,
+        // runs of up to 128 pixels of 4 bytes in one, of 62 in one, and of 255 in two
+        Kind::Tga | Kind::Qoi | Kind::Bmp => 1 << 10,
         // a plain picture takes no bits: the limit is that of the format, a side of 16384
         _ => u64::MAX,
     }
@@ -62,8 +67,14 @@ type Boxed<'a> = Box<dyn ImageDecoder + 'a>;
 fn decoder(kind: Kind, file: &[u8]) -> Result<(Boxed<'_>, Format, Meta), Fault> {
     let reader = Cursor::new(file);
     let mut decoder: Boxed<'_> = match kind {
-        Kind::Tiff => Box::new(TiffDecoder::new(reader).map_err(|e| fault(kind, e))?),
+        Kind::Tiff => match (TiffDecoder::new(reader), tiff::FloatTiff::open(file)) {
+            (Err(ImageError::Unsupported(_)), Some(floats)) => Box::new(floats),
+            (decoder, _) => Box::new(decoder.map_err(|e| fault(kind, e))?),
+        },
         Kind::Webp => Box::new(WebPDecoder::new(reader).map_err(|e| fault(kind, e))?),
+        Kind::Bmp => Box::new(BmpDecoder::new(reader).map_err(|e| fault(kind, e))?),
+        Kind::Tga => Box::new(TgaDecoder::new(reader).map_err(|e| fault(kind, e))?),
+        Kind::Qoi => Box::new(QoiDecoder::new(reader).map_err(|e| fault(kind, e))?),
         _ => {
             // the library fills in the missing part of a truncated JPEG
             if !file.windows(2).rev().any(|pair| pair == [0xff, 0xd9]) {
@@ -167,6 +178,9 @@ pub(super) fn encode(kind: Kind, frame: &Frame, meta: Option<&Meta>, out: &mut V
     let exif = meta.and_then(|m| m.exif.as_deref());
     let density = meta.and_then(|m| m.density);
     let written = match kind {
+        Kind::Bmp => BmpEncoder::new(out).write_image(&data, w, h, color),
+        Kind::Tga => TgaEncoder::new(out).write_image(&data, w, h, color),
+        Kind::Qoi => QoiEncoder::new(out).write_image(&data, w, h, color),
         Kind::Webp => {
             let mut encoder = WebPEncoder::new_lossless(out);
             set(&mut encoder, icc, exif);

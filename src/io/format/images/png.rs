@@ -42,6 +42,24 @@ impl From<EncodingError> for Fault {
     }
 }
 
+/// Whether a file is an animated PNG: a chunk before the picture says so.
+pub(crate) fn moves(file: File) -> bool {
+    let mut reader = BufReader::new(file);
+    let mut head = [0; 8];
+    let begins = reader.read_exact(&mut head).is_ok() && head == *b"\x89PNG\r\n\x1a\n";
+    while begins && reader.read_exact(&mut head).is_ok() {
+        let length = u32::from_be_bytes([head[0], head[1], head[2], head[3]]);
+        match &head[4..] {
+            b"acTL" => return true,
+            b"IDAT" => return false,
+            // the checksum follows
+            _ if reader.seek_relative(i64::from(length) + 4).is_err() => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
 fn start(mut input: Input) -> Result<(Reader<BufReader<File>>, Format), Fault> {
     // The size is checked before the library reads it, so that an absurd one is reported without any cost.
     let mut head = [0; 29];

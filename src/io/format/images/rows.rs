@@ -72,7 +72,7 @@ fn pack<T: Sample, const B: usize>(
 }
 
 /// Distributes row `y` to the planes; words of 16 bits are big-endian or little-endian.
-pub(super) fn unpack_row(frame: &mut Frame, y: usize, row: &[u8], big: bool) {
+pub(in crate::format) fn unpack_row(frame: &mut Frame, y: usize, row: &[u8], big: bool) {
     match frame.format().depth {
         Depth::Bits(8) => unpack::<u8, 1>(frame, y, row, |[b]| b),
         Depth::Bits(_) if big => unpack::<u16, 2>(frame, y, row, u16::from_be_bytes),

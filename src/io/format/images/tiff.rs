@@ -6,13 +6,15 @@
 //! would declare the picture as raw.
 
 use super::{Density, Fault, Meta, Unit, fitting_icc};
-use ::tiff::decoder::Decoder;
 use ::tiff::decoder::ifd::Value;
+use ::tiff::decoder::{Decoder, DecodingResult};
 use ::tiff::encoder::colortype::{ColorType, Gray8, Gray16, RGB8, RGB16, RGB32Float};
 use ::tiff::encoder::{Compression, DeflateLevel, Rational, TiffEncoder, TiffValue};
 use ::tiff::tags::{ByteOrder, CompressionMethod, ExtraSamples, ResolutionUnit, Tag, Type, ValueBuffer};
 use ::tiff::{Directory, TiffError, TiffResult};
 use grainfield_filters::frame::{Alpha, Depth, Family, Format};
+use image::error::{DecodingError, ImageFormatHint};
+use image::{ImageDecoder, ImageError, ImageResult};
 use std::io::Cursor;
 
 /// The largest total size of tags that are kept, in bytes; the library reads up to a million bytes of each.
@@ -208,6 +210,61 @@ fn label(tag: u16) -> String {
         _ => return format!("tag {tag}"),
     };
     known.into()
+}
+
+/// A TIFF of half floats, or of grey floats, which the image library does not read: it becomes RGB of floats.
+pub(super) struct FloatTiff<'a> {
+    decoder: Decoder<Cursor<&'a [u8]>>,
+    size: (u32, u32),
+    channels: usize,
+}
+
+impl<'a> FloatTiff<'a> {
+    /// `None` if the file is of another variant.
+    pub(super) fn open(file: &'a [u8]) -> Option<FloatTiff<'a>> {
+        let decoder = Decoder::new(Cursor::new(file)).ok()?;
+        // the size is checked before anything is read
+        let mut decoder = decoder.with_limits(::tiff::decoder::Limits::unlimited());
+        let size = decoder.dimensions().ok()?;
+        let (bits, channels) = match decoder.colortype().ok()? {
+            ::tiff::ColorType::Gray(bits) => (bits, 1),
+            ::tiff::ColorType::RGB(bits) => (bits, 3),
+            ::tiff::ColorType::RGBA(bits) => (bits, 4),
+            _ => return None,
+        };
+        let formats: Vec<u16> = decoder.find_tag_unsigned_vec(Tag::SampleFormat).ok()??;
+        let apart = decoder.find_tag_unsigned::<u16>(Tag::PlanarConfiguration).ok()? == Some(2);
+        let floats = formats.iter().all(|&format| format == 3) && (bits == 16 || bits == 32);
+        (floats && !apart).then_some(FloatTiff { decoder, size, channels })
+    }
+}
+
+impl ImageDecoder for FloatTiff<'_> {
+    fn dimensions(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn color_type(&self) -> image::ColorType {
+        if self.channels == 4 { image::ColorType::Rgba32F } else { image::ColorType::Rgb32F }
+    }
+
+    fn read_image(mut self, out: &mut [u8]) -> ImageResult<()> {
+        let hint = || ImageFormatHint::Exact(image::ImageFormat::Tiff);
+        let damaged = |e: TiffError| ImageError::Decoding(DecodingError::new(hint(), e));
+        let samples: Vec<f32> = match self.decoder.read_image().map_err(damaged)? {
+            DecodingResult::F16(samples) => samples.into_iter().map(|v| v.to_f32()).collect(),
+            DecodingResult::F32(samples) => samples,
+            _ => Vec::new(),
+        };
+        let same = if self.channels == 1 { 3 } else { 1 };
+        let all = samples.iter().flat_map(|v| std::iter::repeat_n(v, same));
+        out.as_chunks_mut::<4>().0.iter_mut().zip(all).for_each(|(o, v)| *o = v.to_ne_bytes());
+        Ok(())
+    }
+
+    fn read_image_boxed(self: Box<Self>, out: &mut [u8]) -> ImageResult<()> {
+        (*self).read_image(out)
+    }
 }
 
 /// Appends a picture as a file; `data` are its interleaved samples.

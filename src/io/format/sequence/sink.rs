@@ -78,7 +78,7 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
         _ => Depth::Bits(16),
     };
     let depth = match (kind, format.depth) {
-        (Kind::Jpeg | Kind::Webp, _) => Depth::Bits(8),
+        (Kind::Jpeg | Kind::Webp | Kind::Bmp | Kind::Tga | Kind::Qoi, _) => Depth::Bits(8),
         (Kind::Cineon, _) => Depth::Bits(10),
         (Kind::Exr, _) | (Kind::Tiff, Depth::Float) => Depth::Float,
         (Kind::Dpx, Depth::Bits(9 | 10)) if !has_alpha => Depth::Bits(10),
@@ -87,7 +87,8 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     };
     // the image library's encoders lack these
     if (kind == Kind::Tiff && (has_alpha || depth == Depth::Float))
-        || matches!(kind, Kind::Webp | Kind::Cineon)
+        || matches!(kind, Kind::Webp | Kind::Cineon | Kind::Qoi)
+        || (matches!(kind, Kind::Bmp | Kind::Tga) && has_alpha)
     {
         family = Family::Rgb;
     }
@@ -111,7 +112,7 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     }
     let sides = match kind {
         Kind::Webp => 16_383,
-        Kind::Jpeg => 65_535,
+        Kind::Jpeg | Kind::Tga => 65_535,
         _ => u32::MAX,
     };
     if format.width > sides || format.height > sides {

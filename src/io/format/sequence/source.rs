@@ -25,7 +25,7 @@ use std::sync::Arc;
 pub fn recognises(input: &OsStr) -> bool {
     let path = Path::new(input);
     if let Ok(meta) = std::fs::metadata(path) {
-        return meta.is_dir() || (meta.is_file() && (named(input) || begins_as_image(path)));
+        return meta.is_dir() || (meta.is_file() && (named(input) || begins_as_image(path)) && !moves(path));
     }
     match crate::format::images::pattern::Pattern::parse(input) {
         Ok(Some(pattern)) => pattern.extension().is_empty() || Kind::from_name(input).is_some(),
@@ -33,6 +33,12 @@ pub fn recognises(input: &OsStr) -> bool {
         Ok(None) if is_glob(input) => glob_may_be_ours(path),
         Ok(None) => Kind::from_name(input).is_some(),
     }
+}
+
+/// Whether a file is an animated PNG, which FFmpeg reads.
+fn moves(path: &Path) -> bool {
+    let file = || crate::disk::reach::open(path).ok();
+    cfg!(feature = "ffmpeg") && file().is_some_and(crate::format::images::png::moves)
 }
 
 /// Whether a file's name is that of an image. Some game videos are named `.cin`, and FFmpeg reads the text variants of

@@ -1,5 +1,6 @@
 //! Buffered reading of a file or a pipe, with an absolute position.
 
+use grainfield_filters::frame::{Depth, Frame};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
@@ -32,7 +33,7 @@ impl Seek for Medium {
 }
 
 /// Bytes with a position. A file ends where it ended when it was opened.
-pub(super) struct Input {
+pub(in crate::format) struct Input {
     reader: BufReader<Medium>,
     /// The end of a file.
     len: Option<u64>,
@@ -41,7 +42,7 @@ pub(super) struct Input {
 
 /// The result of reading a line.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) enum Line {
+pub(in crate::format) enum Line {
     /// A complete line, without its newline.
     Complete,
     /// The input ended after so many bytes.
@@ -52,22 +53,22 @@ pub(super) enum Line {
 
 impl Input {
     /// A file of `len` bytes, at its beginning.
-    pub(super) fn file(file: File, len: u64) -> Input {
+    pub(in crate::format) fn file(file: File, len: u64) -> Input {
         Input { reader: BufReader::with_capacity(CHUNK, Medium::File(file)), len: Some(len), pos: 0 }
     }
 
     /// A reader that can be read once.
-    pub(super) fn pipe(reader: Box<dyn Read + Send>) -> Input {
+    pub(in crate::format) fn pipe(reader: Box<dyn Read + Send>) -> Input {
         Input { reader: BufReader::with_capacity(CHUNK, Medium::Pipe(reader)), len: None, pos: 0 }
     }
 
     /// The current position.
-    pub(super) fn pos(&self) -> u64 {
+    pub(in crate::format) fn pos(&self) -> u64 {
         self.pos
     }
 
     /// The length, if it is known, which means that seeking is possible.
-    pub(super) fn len(&self) -> Option<u64> {
+    pub(in crate::format) fn len(&self) -> Option<u64> {
         self.len
     }
 
@@ -77,7 +78,7 @@ impl Input {
     }
 
     /// Fills `out` as far as possible; returns the number of bytes.
-    pub(super) fn read_full(&mut self, out: &mut [u8]) -> io::Result<usize> {
+    pub(in crate::format) fn read_full(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let want = out.len().min(usize::try_from(self.left()).unwrap_or(usize::MAX));
         let mut done = 0;
         while done < want {
@@ -92,8 +93,33 @@ impl Input {
         Ok(done)
     }
 
+    /// Fills the planes of a frame, in order and without padding, as far as possible; returns the number of bytes. Words
+    /// are little endian, and those above the largest code become it.
+    pub(in crate::format) fn planes(&mut self, frame: &mut Frame) -> io::Result<u64> {
+        let format = *frame.format();
+        let top = match format.depth {
+            Depth::Bits(bits) if bits > 8 => Some((1u32 << bits) - 1),
+            _ => None,
+        };
+        let mut done = 0;
+        for p in 0..format.planes() {
+            for y in 0..format.plane_size(p).1 {
+                let row = frame.row_bytes_mut(p, y);
+                let got = self.read_full(row)?;
+                done += got as u64;
+                if got < row.len() {
+                    return Ok(done);
+                }
+                if let Some(top) = top {
+                    clamp_row(frame.row_mut::<u16>(p, y), top as u16);
+                }
+            }
+        }
+        Ok(done)
+    }
+
     /// Reads a line into `line` (which is cleared first) and skips its newline.
-    pub(super) fn line(&mut self, line: &mut Vec<u8>, limit: usize) -> io::Result<Line> {
+    pub(in crate::format) fn line(&mut self, line: &mut Vec<u8>, limit: usize) -> io::Result<Line> {
         line.clear();
         let most = self.left().min(limit as u64 + 1);
         self.pos += self.reader.by_ref().take(most).read_until(b'\n', line)? as u64;
@@ -105,7 +131,7 @@ impl Input {
     }
 
     /// Skips `n` bytes; returns how many there were.
-    pub(super) fn skip(&mut self, n: u64) -> io::Result<u64> {
+    pub(in crate::format) fn skip(&mut self, n: u64) -> io::Result<u64> {
         if self.len.is_none() {
             let skipped = io::copy(&mut self.reader.by_ref().take(n), &mut io::sink())?;
             self.pos += skipped;
@@ -117,11 +143,21 @@ impl Input {
     }
 
     /// Seeks in a file.
-    pub(super) fn seek(&mut self, pos: u64) -> io::Result<()> {
+    pub(in crate::format) fn seek(&mut self, pos: u64) -> io::Result<()> {
         // both are positions in a file, which fit the type
         self.reader.seek_relative(pos.wrapping_sub(self.pos) as i64)?;
         self.pos = pos;
         Ok(())
+    }
+}
+
+/// Converts little-endian words to native ones, clamped to `top`.
+fn clamp_row(row: &mut [u16], top: u16) {
+    if cfg!(target_endian = "big") {
+        row.iter_mut().for_each(|x| *x = u16::from_le(*x));
+    }
+    if top != u16::MAX && row.iter().fold(0, |all, x| all | x) > top {
+        row.iter_mut().for_each(|x| *x = (*x).min(top));
     }
 }
 

@@ -9,7 +9,7 @@
 //! are clamped to it, so that no other code has to handle them.
 
 pub mod header;
-mod input;
+pub(super) mod input;
 pub mod sink;
 
 use super::{Files, FormatDescriptor, InputDescriptor, OutputDescriptor, only_for_videos};
@@ -17,7 +17,7 @@ use crate::disk::opened::OpenedFile;
 use crate::disk::reach;
 use crate::journal::shard::Kind;
 use crate::media::{Decode, Done, FrameStamp, Info, Length, Options, Slot, Source, SourceError};
-use grainfield_filters::frame::{Depth, Frame};
+use grainfield_filters::frame::Frame;
 use grainfield_filters::ratio::Ratio;
 use header::{HeaderError, MAX_FRAME_LINE, MAX_HEADER};
 pub use header::{Y4mFrame, Y4mHeader};
@@ -111,7 +111,7 @@ pub fn from_reader(
 }
 
 /// Standard input without the small buffer of [`std::io::stdin`], if the system allows it.
-pub(super) fn standard_input() -> Box<dyn Read + Send> {
+pub(in crate::format) fn standard_input() -> Box<dyn Read + Send> {
     match io::stdin().as_fd().try_clone_to_owned() {
         Ok(descriptor) => Box::new(File::from(descriptor)),
         Err(_) => Box::new(io::stdin()),
@@ -323,38 +323,11 @@ impl Y4m {
 
     /// Reads the samples of a frame.
     fn samples(&mut self, frame: &mut Frame) -> Result<(), SourceError> {
-        let format = self.info.format;
-        frame.reset(format);
-        let top = match format.depth {
-            Depth::Bits(bits) if bits > 8 => Some((1u32 << bits) - 1),
-            _ => None,
-        };
-        let mut done = 0;
-        for p in 0..format.planes() {
-            for y in 0..format.plane_size(p).1 {
-                let row = frame.row_bytes_mut(p, y);
-                let got = self.input.read_full(row);
-                let want = row.len();
-                match got.map_err(|e| self.io(e))? {
-                    n if n == want => done += want as u64,
-                    n => return Err(self.truncated(done + n as u64)),
-                }
-                if let Some(top) = top {
-                    clamp_row(frame.row_mut::<u16>(p, y), top as u16);
-                }
-            }
+        frame.reset(self.info.format);
+        match self.input.planes(frame).map_err(|e| self.io(e))? {
+            got if got == self.bytes => Ok(()),
+            got => Err(self.truncated(got)),
         }
-        Ok(())
-    }
-}
-
-/// Converts little-endian words to native ones, clamped to `top`.
-fn clamp_row(row: &mut [u16], top: u16) {
-    if cfg!(target_endian = "big") {
-        row.iter_mut().for_each(|x| *x = u16::from_le(*x));
-    }
-    if top != u16::MAX && row.iter().fold(0, |all, x| all | x) > top {
-        row.iter_mut().for_each(|x| *x = (*x).min(top));
     }
 }
 

@@ -26,6 +26,10 @@ pub enum Kind {
     Y4m,
     /// Lines.
     Hash,
+    /// Frames without a header.
+    Raw,
+    /// An animated picture, which is written as a whole.
+    Animation,
     /// A container; a shard contains only the picture.
     Video,
 }
@@ -57,6 +61,15 @@ pub struct Video {
     pub ends: SourceEnds,
     /// How sound is written.
     pub audio: Audio,
+    /// The encoder of sound, if it was chosen.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub audio_codec: Option<String>,
+    /// Its bits per second.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub audio_bitrate: Option<u64>,
+    /// The tag of the picture's codec.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub tag: Option<String>,
     /// How subtitles are written.
     pub subs: Subs,
     /// Leave chapters out.

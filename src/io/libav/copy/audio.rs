@@ -7,7 +7,7 @@ use crate::libav::raw::{Fields, open, open_decoder, parameters, received, set_ch
 use ffmpeg_next::codec::{Context, Parameters};
 use ffmpeg_next::decoder::Opened;
 use ffmpeg_next::encoder::{self, Encoder};
-use ffmpeg_next::{Packet, Rescale, frame};
+use ffmpeg_next::{Codec, Packet, Rescale, frame};
 use ffmpeg_sys_next as sys;
 use std::ptr;
 use sys::{AVCodecID, AVRational, AVSampleFormat};
@@ -21,6 +21,10 @@ const MAX_SILENCE: i64 = 600;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Target {
     pub(crate) codec: AVCodecID,
+    /// libav's name of the encoder, if it was chosen.
+    pub(crate) encoder: Option<&'static str>,
+    /// Bits per second, if they were chosen.
+    pub(crate) bit_rate: Option<i64>,
     /// Samples per second.
     pub(crate) rate: i32,
     pub(crate) channels: i32,
@@ -133,13 +137,20 @@ impl AudioTranscoder {
         pads_start: bool,
         to: &mut sys::AVStream,
     ) -> Result<AudioTranscoder, AvError> {
-        let writer = encoder::find(into.codec.into()).ok_or(AvError(-libc::ENOSYS))?;
+        let writer = into.writer().ok_or(AvError(-libc::ENOSYS))?;
         let mut decoder = open_decoder(from)?;
         let mut encoder = Context::new_with_codec(writer);
         let context = encoder.av_mut();
         context.sample_rate = into.rate;
-        let formats = writer.audio().ok().and_then(|codec| codec.formats()?.next());
-        context.sample_fmt = formats.map_or(decoder.av_mut().sample_fmt, Into::into);
+        let own = decoder.av_mut().sample_fmt;
+        let formats = writer.audio().ok().and_then(|codec| codec.formats());
+        let formats: Vec<AVSampleFormat> = formats.into_iter().flatten().map(Into::into).collect();
+        let first = formats.first().copied().unwrap_or(own);
+        // SAFETY: returns a number.
+        let bytes = |format| unsafe { sys::av_get_bytes_per_sample(format) };
+        // the first with all bits
+        let whole = formats.into_iter().find(|&format| bytes(format) >= bytes(own));
+        context.sample_fmt = whole.unwrap_or(first);
         let own = parameters(from);
         if into.codec == own.codec_id && own.ch_layout.nb_channels == into.channels {
             // SAFETY: both are valid layouts; the encoder's is overwritten.
@@ -148,9 +159,9 @@ impl AudioTranscoder {
             // encoders require the default order of channels
             set_channels(&mut context.ch_layout, into.channels);
         }
-        context.bit_rate = i64::from(into.channels)
-            * if into.rate < 32_000 { BITS_PER_CHANNEL / 2 } else { BITS_PER_CHANNEL };
-        if writer.name() == "libvorbis" {
+        let usual = if into.rate < 32_000 { BITS_PER_CHANNEL / 2 } else { BITS_PER_CHANNEL };
+        context.bit_rate = into.bit_rate.unwrap_or(i64::from(into.channels) * usual);
+        if writer.name() == "libvorbis" && into.bit_rate.is_none() {
             // its bit rates have limits that depend on rate and channels; its quality has none
             context.bit_rate = 0;
             context.flags |= sys::AV_CODEC_FLAG_QSCALE as i32;
@@ -332,9 +343,16 @@ impl AudioTranscoder {
     }
 }
 
+impl Target {
+    /// The encoder.
+    fn writer(&self) -> Option<Codec> {
+        self.encoder.map_or_else(|| encoder::find(self.codec.into()), encoder::find_by_name)
+    }
+}
+
 /// The lowest rate that the encoder accepts and that is not below the sound's, or else its highest.
-pub(crate) fn supported_rate(codec: AVCodecID, own: i32) -> i32 {
-    let codec = encoder::find(codec.into()).and_then(|codec| codec.audio().ok());
+pub(crate) fn supported_rate(target: &Target, own: i32) -> i32 {
+    let codec = target.writer().and_then(|codec| codec.audio().ok());
     let all: Vec<i32> = codec.and_then(|codec| codec.rates()).into_iter().flatten().collect();
     let above = all.iter().copied().filter(|&r| r >= own).min();
     above.or_else(|| all.iter().copied().max()).unwrap_or(own)

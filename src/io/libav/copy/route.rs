@@ -7,7 +7,7 @@ use super::tags::is_statistic;
 use crate::encoding::Encoding;
 use crate::encoding::{Audio, Subs};
 use crate::journal::SourceEnds;
-use crate::libav::container::{Container, ContainerFamily, among, id_name};
+use crate::libav::container::{Container, ContainerFamily, among, audio_encoder, encoder_name, id_name};
 use crate::libav::dict::Tagged;
 use crate::libav::input::Input;
 use crate::libav::raw::parameters;
@@ -191,7 +191,7 @@ fn candidates(
     let (kind, mut candidates): (_, Vec<Candidate>) = match par.codec_type {
         AVMediaType::AVMEDIA_TYPE_AUDIO if encoding.audio == Audio::None => return without_warning,
         AVMediaType::AVMEDIA_TYPE_AUDIO => {
-            ("sound", audio_candidates(par, to, encoding.audio, &label("sound"), late_and_gap))
+            ("sound", audio_candidates(par, to, encoding, &label("sound"), late_and_gap))
         }
         AVMediaType::AVMEDIA_TYPE_SUBTITLE if encoding.subs == Subs::None => return without_warning,
         AVMediaType::AVMEDIA_TYPE_SUBTITLE => {
@@ -238,16 +238,18 @@ fn candidates(
 fn audio_candidates(
     par: &sys::AVCodecParameters,
     to: Container,
-    audio: Audio,
+    encoding: &Encoding,
     label: &str,
     (late, gap): (bool, Option<f64>),
 ) -> Vec<Candidate> {
+    let chosen = encoding.audio_codec.is_some() || encoding.audio_bitrate.is_some();
+    let audio = if chosen { Audio::Encode } else { encoding.audio };
     let id = par.codec_id;
     let own = (par.sample_rate, par.ch_layout.nb_channels.max(1));
     // consecutive samples without times: silence must be inserted in gaps
     let gapless =
         id_name(id).starts_with("pcm_") && (to.counts_frames() || to.family() == ContainerFamily::Mov);
-    let into = Target { codec: id, rate: own.0, channels: own.1 };
+    let into = Target { codec: id, encoder: None, bit_rate: None, rate: own.0, channels: own.1 };
     let plan = if gapless { Planned::Audio(into) } else { Planned::Copy };
     let copy = to.supports(id).then_some(plan);
     if audio == Audio::Copy {
@@ -257,7 +259,7 @@ fn audio_candidates(
         let early = early.filter(|_| !gapless).map(|early| format!("{label} {early}"));
         return copy.map(|plan| (plan, early)).into_iter().collect();
     }
-    let encodings = encodings(to, own).into_iter().map(|into| {
+    let encodings = encodings(to, own, encoding).into_iter().map(|into| {
         let warning = || format!("{label} is {}", conversion_text(own, into));
         let changed = (into.rate, into.channels) != own;
         (Planned::Audio(into), (audio == Audio::Auto || changed).then(warning))
@@ -268,13 +270,20 @@ fn audio_candidates(
 
 /// The encodings for sound of a rate and number of channels, the best first: all channels in any of the container's
 /// codecs come before fewer in the default one, and the sound's own rate before another.
-fn encodings(to: Container, (own_rate, own_channels): (i32, i32)) -> Vec<Target> {
+fn encodings(to: Container, (own_rate, own_channels): (i32, i32), encoding: &Encoding) -> Vec<Target> {
     let mut all: Vec<Target> = Vec::new();
+    let chosen = encoding.audio_codec.as_deref().and_then(audio_encoder);
+    let codecs: Vec<_> = match chosen {
+        Some(codec) => vec![(codec.id().into(), Some(encoder_name(codec)))],
+        None => to.audio_codecs().into_iter().map(|codec| (codec, None)).collect(),
+    };
+    let bit_rate = encoding.audio_bitrate.and_then(|bits| i64::try_from(bits).ok());
     let fewer = [6, 2, 1].into_iter().filter(|&c| c < own_channels);
     for channels in [own_channels].into_iter().chain(fewer) {
-        for codec in to.audio_codecs() {
-            for rate in [supported_rate(codec, own_rate), 48_000, 44_100] {
-                let into = Target { codec, rate, channels };
+        for &(codec, encoder) in &codecs {
+            let target = Target { codec, encoder, bit_rate, rate: own_rate, channels };
+            for rate in [supported_rate(&target, own_rate), 48_000, 44_100] {
+                let into = Target { rate, ..target };
                 if !all.contains(&into) {
                     all.push(into);
                 }

@@ -3,7 +3,7 @@
 use super::choice::{Choice, assumed_siting, keeps_full_range, private_option};
 use super::{encoding_error, fault};
 use crate::encoding::Encoding;
-use crate::libav::container::{Container, among, video_encoder};
+use crate::libav::container::{Container, ContainerFamily, among, audio_encoder, id_name, video_encoder};
 use crate::libav::pixfmt::{self, Layout};
 use crate::media::SinkError;
 use ffmpeg_next::Codec;
@@ -22,10 +22,13 @@ const MIN_SIZES: [(&str, u32, u32); 5] = [
     ("utvideo", 2, 2),
 ];
 /// Encoders for editing and archiving: RGB stays RGB, or becomes 4:4:4.
-const KEEPS_RGB: &str = "ffv1 prores_ks huffyuv ffvhuff utvideo png qtrle magicyuv rawvideo libx264rgb";
+const KEEPS_RGB: &str =
+    "ffv1 prores_ks huffyuv ffvhuff utvideo png apng libwebp_anim qtrle magicyuv rawvideo libx264rgb";
 /// Encoders that are lossless by default, or with `settings` for lossless encoding.
 const LOSSLESS: &str = "ffv1 libx264 libx264rgb libx265 libvpx-vp9 libaom-av1 ffvhuff huffyuv utvideo magicyuv png \
-    qtrle rawvideo";
+    qtrle rawvideo apng libwebp_anim";
+/// Encoders with two passes.
+const TWO_PASSES: &str = "libx264 libx264rgb libx265 libvpx libvpx-vp9 libaom-av1";
 /// Encoders that are suggested when another cannot encode a format.
 const SUGGESTED: &str = "libx264 libx265 libsvtav1 libvpx-vp9 libaom-av1 prores_ks ffv1 qtrle";
 
@@ -34,6 +37,9 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
     let bad = |problem| encoding_error(output, problem);
     let container =
         Container::for_output(output).ok_or_else(|| bad("no video container has this extension".into()))?;
+    if let Some(problem) = tag_problem(container, encoding).or_else(|| sound_problem(container, encoding)) {
+        return Err(bad(problem));
+    }
     let (names, by_user) = match &encoding.codec {
         Some(name) => (vec![name.clone()], true),
         None => (container.encoders(format, encoding), false),
@@ -46,8 +52,9 @@ pub(crate) fn choose(output: &OsStr, format: &Format, encoding: &Encoding) -> Re
             }
             continue;
         };
-        if let Some(problem) =
-            preset_problem(name, encoding).or_else(|| quality_problem(name, codec, encoding))
+        if let Some(problem) = preset_problem(name, encoding)
+            .or_else(|| quality_problem(name, codec, encoding))
+            .or_else(|| two_pass_problem(name, encoding))
         {
             return Err(bad(problem));
         }
@@ -158,6 +165,63 @@ fn quality_problem(name: &str, codec: Codec, encoding: &Encoding) -> Option<Stri
     (crf > most).then(|| format!("quality {crf}: the scale of {name} is 0 to {most}; lower is better"))
 }
 
+/// The error that an encoder cannot measure in a first pass what a second one needs.
+fn two_pass_problem(name: &str, encoding: &Encoding) -> Option<String> {
+    if !encoding.two_pass && encoding.pass.is_none() {
+        return None;
+    }
+    if !among(TWO_PASSES, name) {
+        let others = TWO_PASSES.replace(' ', ", ");
+        return Some(format!("{name} has no second pass; {others} have one"));
+    }
+    let by_rate = name.starts_with("libx26");
+    let rate = encoding.bitrate.is_some() && encoding.crf.is_none();
+    (encoding.lossless || (by_rate && !rate)).then(|| {
+        format!("two passes of {name} spread a bit rate over the video: give a bit rate, and no quality")
+    })
+}
+
+/// The error that the codec of sound cannot be used.
+fn sound_problem(container: Container, encoding: &Encoding) -> Option<String> {
+    let usual = || container.audio_codecs().first().copied().map(id_name);
+    let name = match encoding.audio_codec.as_deref().or_else(|| encoding.audio_bitrate.and(usual())) {
+        None => return None,
+        Some(name) => name,
+    };
+    let Some(codec) = audio_encoder(name) else {
+        return Some(format!(
+            "sound as {name}: this FFmpeg has no such encoder; 'ffmpeg -encoders' lists them"
+        ));
+    };
+    if !container.supports(codec.id().into()) {
+        let codecs: Vec<_> = container.audio_codecs().into_iter().map(id_name).collect();
+        let instead = match codecs.is_empty() {
+            true => "name the output NAME.mkv".into(),
+            false => format!("use {}, or name the output NAME.mkv", codecs.join(" or ")),
+        };
+        return Some(format!("{} cannot hold sound as {}; {instead}", container.name(), codec.id().name()));
+    }
+    // SAFETY: a static description or null.
+    let props = unsafe { sys::avcodec_descriptor_get(codec.id().into()).as_ref() }.map_or(0, |d| d.props);
+    let lossless = props & sys::AV_CODEC_PROP_LOSSLESS != 0 && props & sys::AV_CODEC_PROP_LOSSY == 0;
+    (lossless && encoding.audio_bitrate.is_some())
+        .then(|| format!("sound as {name} keeps every sample: it has no bit rate to choose"))
+}
+
+/// The error that the container has no such tag of a codec.
+fn tag_problem(container: Container, encoding: &Encoding) -> Option<String> {
+    let tag = encoding.tag.as_deref()?;
+    let four = tag.len() == 4 && tag.bytes().all(|b| b.is_ascii_graphic() || b == b' ');
+    if !four {
+        return Some(format!("the tag '{tag}' of the codec: a tag is four letters, as hvc1"));
+    }
+    let tags = matches!(container.family(), ContainerFamily::Mp4 | ContainerFamily::Mov)
+        || container.name() == "avi";
+    (!tags).then(|| {
+        format!("{} names codecs without tags of four letters; mp4, mov and avi have them", container.name())
+    })
+}
+
 /// The error that a container does not support an encoder, with those that it supports.
 fn container_problem(container: Container, codec: Codec, format: &Format, encoding: &Encoding) -> String {
     let capable = match encoding.lossless {
@@ -205,10 +269,6 @@ fn lossless_encoders(container: Container, format: &Format) -> Vec<&'static str>
 /// encoder, so its formats are listed.
 fn loss_problem(container: Container, refused: &[Codec], format: &Format, by_user: bool) -> String {
     let names: Vec<&str> = refused.iter().map(Codec::name).collect();
-    if names == ["gif"] {
-        return "GIF has at most 256 colours and is left to FFmpeg: pipe y4m to 'ffmpeg -i - NAME.gif'"
-            .into();
-    }
     let mut text = format!(
         "{} cannot be encoded without loss of depth or alpha by {}",
         format.name(),
@@ -221,7 +281,10 @@ fn loss_problem(container: Container, refused: &[Codec], format: &Format, by_use
         if takes.is_empty() {
             let name = names.join(" or ");
             let others = capable_encoders(Some(container), format).join(", ");
-            return format!("{name} takes frames in the memory of a graphics card only; {others} can");
+            return format!(
+                "{name} takes frames in the memory of a graphics card, which only FFmpeg itself puts there (pipe y4m to \
+                 'ffmpeg -i - -vf format=nv12,hwupload'); {others} can"
+            );
         }
         text += &format!(", which takes {}", takes.join(", "));
     }
@@ -278,7 +341,13 @@ fn pick(codec: Codec, format: &Format) -> Option<Choice> {
         return None;
     }
     let preferred = preferred_format(name, format);
-    let exact = || pixfmt::exact(format).and_then(|exact| Some((exact, Layout::new(exact).ok()?)));
+    // raw video is read by the tag of its pixel format
+    // SAFETY: searches a static table.
+    let tagged = |format: &_| unsafe { sys::avcodec_pix_fmt_to_codec_tag(*format) != 0 };
+    let exact = || {
+        let exact = pixfmt::exact(format).filter(tagged)?;
+        Some((exact, Layout::new(exact).ok()?))
+    };
     let all = layouts(codec).unwrap_or_else(|| exact().into_iter().collect());
     // libav decodes ProRes 4444 to 12 bits but encodes from 10: accept the round trip, and report the loss
     let spare = if name == "prores_ks" && format.depth == Depth::Bits(12) { 2 } else { 0 };
@@ -302,6 +371,9 @@ fn preferred_format(encoder: &str, format: &Format) -> Format {
     if out.family == Family::Rgb && !among(KEEPS_RGB, encoder) {
         out.family = Family::Yuv;
         out.subsampling = (1, 1);
+    }
+    if out.family == Family::Yuv && encoder == "apng" {
+        (out.family, out.subsampling) = (Family::Rgb, (0, 0));
     }
     out
 }
@@ -352,6 +424,9 @@ fn with_tags(from: &Format, to: &Format, siting: Siting) -> Format {
         }
         out.siting = siting;
     }
+    if from.family == Family::Yuv && to.family == Family::Rgb {
+        (out.matrix, out.range) = (Matrix::RGB, ColorRange::Full);
+    }
     if to.family != Family::Yuv || to.subsampling == (0, 0) {
         out.siting = Siting::Unspecified;
     }
@@ -393,6 +468,8 @@ mod tests {
             ("a.webm", "yuv444p12", "libvpx-vp9", "yuv444p12le"),
             ("a.webm", "yuva420p", "libvpx-vp9", "yuva420p"),
             ("a.avi", "yuv420p", "mpeg4", "yuv420p"),
+            ("a.apng", "yuv420p10", "apng", "rgb48be"),
+            ("a.apng", "gray", "apng", "gray"),
         ] {
             assert_eq!(
                 chosen(output, format, |_| ()),

@@ -5,7 +5,7 @@
 
 use super::av_fault;
 use super::choice::{Choice, INTERLACED_BY_FLAG, PROGRESSIVE_ONLY};
-use crate::encoding::Encoding;
+use crate::encoding::{Encoding, Pass};
 use crate::libav::color::Tag;
 use crate::libav::container::{Container, among};
 use crate::libav::dict::Dict;
@@ -22,9 +22,10 @@ use grainfield_filters::frame::{Family, FieldOrder, Format, Frame};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
 use std::collections::BTreeMap;
+use std::ffi::{CStr, CString};
 use std::io::Write;
 use std::mem;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tempfile::NamedTempFile;
@@ -61,6 +62,8 @@ impl EncoderProgress {
 pub(crate) enum OpenError {
     /// The film grain table cannot be written to a file for the encoder.
     FilmGrain(std::io::Error),
+    /// The measurements of the first pass cannot be read.
+    Statistics(std::io::Error),
     /// Options that the encoder does not have.
     Unknown(Vec<String>),
     Av(AvError),
@@ -78,6 +81,10 @@ pub(crate) struct Encoder {
     progress: Arc<EncoderProgress>,
     /// The file from which libaom reads the film grain.
     _film_grain: Option<NamedTempFile>,
+    /// The file of a first pass, if the encoder does not write it itself.
+    statistics: Option<PathBuf>,
+    /// The measurements that a second pass reads.
+    _measured: Option<CString>,
 }
 
 impl Encoder {
@@ -127,6 +134,26 @@ impl Encoder {
         }
         // limited range in MJPEG and similar codecs is common but unofficial
         context.strict_std_compliance = sys::FF_COMPLIANCE_UNOFFICIAL;
+        let own_file = ["libx264", "libx264rgb", "libx265"].contains(&choice.name());
+        let (mut statistics, mut measured) = (None, None);
+        match &encoding.pass {
+            // it has parameters instead of libav's flags
+            Some(_) if choice.name() == "libx265" => {}
+            Some(Pass::First(file)) => {
+                context.flags |= sys::AV_CODEC_FLAG_PASS1 as i32;
+                statistics = Some(file.clone()).filter(|_| !own_file);
+            }
+            Some(Pass::Second(file)) => {
+                context.flags |= sys::AV_CODEC_FLAG_PASS2 as i32;
+                if !own_file {
+                    let bytes = std::fs::read(file).map_err(OpenError::Statistics)?;
+                    let text = CString::new(bytes).unwrap_or_default();
+                    // libav does not free it
+                    context.stats_in = measured.insert(text).as_ptr().cast_mut();
+                }
+            }
+            None => {}
+        }
         open(&mut codec, &mut options).map_err(OpenError::Av)?;
         let unknown = options.keys();
         if !unknown.is_empty() {
@@ -140,6 +167,8 @@ impl Encoder {
             last: None,
             progress: Arc::clone(progress),
             _film_grain: film_grain,
+            statistics,
+            _measured: measured,
         })
     }
 
@@ -240,6 +269,15 @@ impl Encoder {
         Ok(())
     }
 
+    /// After the end of a first pass: writes what libav has measured to its file. (x264 and x265 write theirs themselves.)
+    pub(super) fn save_statistics(&self) -> std::io::Result<()> {
+        let Some(file) = &self.statistics else { return Ok(()) };
+        let text = self.codec.av().stats_out;
+        // SAFETY: null or a string of the encoder, which lives as long as it.
+        let text = unsafe { if text.is_null() { &[][..] } else { CStr::from_ptr(text).to_bytes() } };
+        std::fs::write(file, text)
+    }
+
     /// The next packet, with the duration of its picture; `false` if there is none yet, or none any more.
     fn receive(&mut self, packet: &mut Packet) -> Result<bool, AvError> {
         let found = received(self.codec.receive_packet(packet))?;
@@ -300,8 +338,15 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
     dict.set("threads", &threads(&choice.format).to_string());
     let mut params: Vec<(&str, String)> = Vec::new(); // for x264-params, x265-params and aom-params
     if let Some(path) = film_grain {
-        let path = path.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:").replace('\'', "\\'");
-        params.push(("film-grain-table", path));
+        params.push(("film-grain-table", escaped(path)));
+    }
+    if let Some(Pass::First(file) | Pass::Second(file)) = &encoding.pass {
+        let number = if matches!(encoding.pass, Some(Pass::First(_))) { "1" } else { "2" };
+        match name {
+            "libx265" => params.extend([("pass", number.into()), ("stats", escaped(file))]),
+            "libx264" | "libx264rgb" => dict.set("stats", &file.to_string_lossy()),
+            _ => {}
+        }
     }
     codec_defaults(choice, encoding, hdr, &mut dict, &mut params);
     quality(name, encoding, &mut dict, &mut params);
@@ -329,6 +374,11 @@ fn settings(choice: &Choice, encoding: &Encoding, hdr: &Hdr, film_grain: Option<
         dict.set(key, &joined);
     }
     dict
+}
+
+/// A file in the parameters of an encoder.
+fn escaped(file: &Path) -> String {
+    file.to_string_lossy().replace('\\', "\\\\").replace(':', "\\:").replace('\'', "\\'")
 }
 
 /// Options that an encoder needs for this picture; `params` are those of x264, x265 and libaom.
@@ -381,6 +431,7 @@ fn codec_defaults(
             dict.set("row-mt", "1");
             dict.set("deadline", "good");
         }
+        "libwebp_anim" => dict.set("quality", "90"),
         "prores_ks" if choice.format.subsampling == (0, 0) => dict.set("profile", "4444"),
         "prores_ks" => dict.set("profile", "hq"),
         _ => {}
@@ -402,7 +453,7 @@ fn quality(name: &str, encoding: &Encoding, dict: &mut Dict, params: &mut Vec<(&
         match name {
             "libx264" | "libx264rgb" => dict.set("qp", "0"),
             "libx265" => params.push(("lossless", "1".into())),
-            "libvpx-vp9" => dict.set("lossless", "1"),
+            "libvpx-vp9" | "libwebp_anim" => dict.set("lossless", "1"),
             "libaom-av1" => params.push(("lossless", "1".into())),
             _ => {}
         }

@@ -63,6 +63,8 @@ pub fn join(
     let base = AVRational { num: first.video.tick.0, den: first.video.tick.1 };
     let encoding = Encoding {
         audio: first.video.audio,
+        audio_codec: first.video.audio_codec.clone(),
+        audio_bitrate: first.video.audio_bitrate,
         subs: first.video.subs,
         no_chapters: first.video.no_chapters,
         ..Encoding::default()
@@ -83,7 +85,11 @@ pub fn join(
         picture_only: false,
     };
     let (mut video_file, losses) = VideoFile::create(&params, params.input()?, |muxer, from| {
-        add_picture(muxer, from, head.stream(), container, base)
+        let index = add_picture(muxer, from, head.stream(), container, base)?;
+        if let Some(Ok(tag)) = first.video.tag.as_ref().map(|tag| tag.as_bytes().try_into()) {
+            parameters_mut(muxer.get(index)).codec_tag = u32::from_le_bytes(tag);
+        }
+        Ok(index)
     })?;
     let parts: Vec<Part<'_>> = filled.iter().map(|s| (s.path.as_path(), &*s.packets)).collect();
     let header = extra(parameters(head.stream()));

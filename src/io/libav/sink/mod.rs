@@ -12,6 +12,7 @@ mod choice;
 mod choose;
 mod clock;
 mod encoder;
+mod first_pass;
 pub mod join;
 mod losses;
 mod part_reader;
@@ -23,15 +24,22 @@ mod video_file;
 use super::container::Container;
 use super::error::AvError;
 use super::log::{Log, recent_messages};
-use crate::encoding::Encoding;
+use crate::disk::DiskError;
+use crate::encoding::{Encoding, Pass};
 use crate::media::{Plan, Sink, SinkError};
 use grainfield_filters::frame::Format;
 use std::ffi::OsStr;
+use std::path::Path;
 
 /// Whether the output is named as a video file that libav can write.
 pub fn recognises(output: &OsStr) -> bool {
     super::init();
     Container::for_output(output).is_some()
+}
+
+/// Whether an output is a pipe, which gets a NUT stream.
+pub fn is_pipe(output: &OsStr) -> bool {
+    output == "-" || Path::new(output).metadata().is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
 /// The format nearest to `format` that the encoder supports without loss: depth and alpha stay, chroma is not
@@ -60,6 +68,9 @@ pub fn encoder_of(output: &OsStr, format: &Format, encoding: &Encoding) -> Optio
 /// The encoder rejects its options, the output exists, or cannot be written.
 pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let _log = Log::new().enter();
+    if matches!(plan.encoding.pass, Some(Pass::First(_))) {
+        return Ok(Box::new(first_pass::FirstPass::create(output, plan)?));
+    }
     Ok(match &plan.journal.segments {
         Some(grid) => Box::new(segmented::Segmented::create(output, plan, grid)?),
         None => Box::new(video::Video::create(output, plan)?),
@@ -78,6 +89,9 @@ fn encoding_error(name: impl AsRef<OsStr>, problem: String) -> SinkError {
 /// An error of libav with its messages.
 fn av_fault(name: &str, doing: &str, error: AvError) -> SinkError {
     let messages = recent_messages();
+    if error == AvError(-libc::EPIPE) {
+        return SinkError::Disk(DiskError::Closed { name: name.into() });
+    }
     let system = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EFBIG, libc::EROFS, libc::EPERM, libc::EACCES];
     if let Some(cause) = error.io().filter(|_| error == AvError::EXIT || system.contains(&-error.0)) {
         return SinkError::io(name.into(), cause);

@@ -13,7 +13,8 @@ use crate::libav::copy::{timecode_after, video_tags};
 use crate::libav::dict::Tagged;
 use crate::libav::error::AvError;
 use crate::libav::hdr::Hdr;
-use crate::libav::log::Log;
+use crate::libav::input::Input;
+use crate::libav::log::{Log, recent_messages};
 use crate::libav::mux::Muxer;
 use crate::libav::raw::{Fields, description, parameters_mut, rational, set_parameters};
 use crate::libav::side_data::{self, FrameSideData};
@@ -38,7 +39,7 @@ pub(super) struct Setup {
     pub(super) name: String,
     container: Container,
     choice: Choice,
-    encoding: Encoding,
+    pub(super) encoding: Encoding,
     /// The clock of the output timestamps.
     pub(super) clock: Clock,
     pub(super) base: AVRational,
@@ -56,6 +57,40 @@ pub(super) fn prepare(
     plan: &Plan,
     folder: Option<&Path>,
 ) -> Result<(Setup, Encoder, VideoFile), SinkError> {
+    let Settings { mut setup, params, input, mut losses } = settings(output, plan, folder)?;
+    let encoder = setup.encoder(&setup.hdr)?;
+    let (video_file, more) =
+        VideoFile::create(&params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;
+    losses.extend(more);
+    if !losses.is_empty() {
+        let lost = losses.join("; ");
+        setup.warnings =
+            vec![format!("{} ({}) cannot keep everything: {lost}", setup.name, setup.container.name())];
+    }
+    Ok((setup, encoder, video_file))
+}
+
+/// Opens the encoder only.
+pub(super) fn prepare_encoder(output: &OsStr, plan: &Plan) -> Result<(Setup, Encoder), SinkError> {
+    let setup = settings(output, plan, None)?.setup;
+    let encoder = setup.encoder(&setup.hdr)?;
+    Ok((setup, encoder))
+}
+
+/// The settings of the pictures and of the file, the input that is read for other streams, and what is lost of the
+/// picture.
+struct Settings<'a> {
+    setup: Setup,
+    params: VideoFileParams<'a>,
+    input: Option<Input>,
+    losses: Vec<String>,
+}
+
+fn settings<'a>(
+    output: &'a OsStr,
+    plan: &'a Plan,
+    folder: Option<&'a Path>,
+) -> Result<Settings<'a>, SinkError> {
     let no_container = || fault(output, "no video container has this extension".into());
     let container = Container::for_output(output).ok_or_else(no_container)?;
     let choice = choose(output, &plan.format, &plan.encoding)?;
@@ -97,23 +132,13 @@ pub(super) fn prepare(
     let threads =
         plan.encoding.option("threads").map_or_else(|| threads(&choice.format).to_string(), str::to_owned);
     let s = if threads == "1" { "" } else { "s" };
-    let name = output.to_string_lossy().into_owned();
+    let name = if output == "-" { "standard output".into() } else { output.to_string_lossy().into_owned() };
     let notes = vec![format!("{name}: {} by {}, {threads} thread{s}", choice.layout.name, choice.name())];
     let encoding = plan.encoding.clone();
     let (warnings, progress) = (Vec::new(), Arc::default());
     let log = Log::here();
-    let mut setup =
-        Setup { log, name, container, choice, encoding, clock, base, hdr, progress, warnings, notes };
-    let encoder = setup.encoder(&hdr)?;
-    let (video_file, more) =
-        VideoFile::create(&params, input, |muxer, from| setup.add_picture(muxer, from, &encoder))?;
-    losses.extend(more);
-    if !losses.is_empty() {
-        let lost = losses.join("; ");
-        setup.warnings =
-            vec![format!("{} ({}) cannot keep everything: {lost}", setup.name, container.name())];
-    }
-    Ok((setup, encoder, video_file))
+    let setup = Setup { log, name, container, choice, encoding, clock, base, hdr, progress, warnings, notes };
+    Ok(Settings { setup, params, input, losses })
 }
 
 /// The loss of a varying frame rate; an error in a container with sound, which would no longer be in time.
@@ -162,6 +187,9 @@ impl Setup {
             OpenError::FilmGrain(error) => {
                 fault(name, format!("no temporary file for the film grain table: {error}"))
             }
+            OpenError::Statistics(error) => {
+                fault(name, format!("the measurements of the first pass cannot be read: {error}"))
+            }
             OpenError::Unknown(keys) => {
                 let problem = format!(
                     "the encoder {} has no option {}; 'ffmpeg -h encoder={}' lists its options",
@@ -176,7 +204,8 @@ impl Setup {
                 if description(choice.codec).capabilities as u32 & sys::AV_CODEC_CAP_HARDWARE != 0 {
                     let what =
                         "cannot be opened: it needs hardware and drivers that this machine seems to lack";
-                    return fault(name, format!("the encoder {} {what} ({error})", choice.name()));
+                    let text = format!("the encoder {} {what} ({error}{})", choice.name(), recent_messages());
+                    return fault(name, text);
                 }
                 av_fault(name, &format!("the encoder {} cannot be opened", choice.name()), error)
             }
@@ -224,6 +253,9 @@ impl Setup {
             let tags = [b"apco", b"apcs", b"apcn", b"apch", b"ap4h", b"ap4x"];
             let found = tags.iter().position(|tag| par.codec_tag == u32::from_le_bytes(**tag));
             par.profile = found.map_or(par.profile, |profile| profile as i32);
+        }
+        if let Some(Ok(tag)) = self.encoding.tag.as_ref().map(|tag| tag.as_bytes().try_into()) {
+            par.codec_tag = u32::from_le_bytes(tag);
         }
         stream.sample_aspect_ratio = par.sample_aspect_ratio;
         stream.time_base = encoder.time_base();

@@ -5,6 +5,7 @@ use super::encoder::{Encoder, EncoderProgress};
 use super::setup::{Setup, prepare};
 use super::video_file::VideoFile;
 use crate::disk::{Partial, PartialOutput};
+use crate::encoding::{Encoding, Pass};
 use crate::libav::error::AvError;
 use crate::libav::log::Log;
 use crate::libav::side_data::FrameSideData;
@@ -21,6 +22,8 @@ pub(super) struct Video {
     setup: Setup,
     shared: Arc<Shared>,
     encoder: Encoder,
+    /// The second pass, until it begins.
+    second_pass: Option<Pass>,
     /// The offset that is subtracted from all times, known with the first picture.
     shift: Option<i64>,
     /// The end of all pictures so far, before the shift.
@@ -52,6 +55,10 @@ impl Rescue for Shared {
     fn end(&self) -> Result<PartialOutput, SinkError> {
         let _log = Log::new().enter();
         let begun = Instant::now();
+        // nothing of a pipe is left
+        if self.partial.is_none() {
+            return Ok(PartialOutput::default());
+        }
         while begun.elapsed() < PATIENCE {
             let file = match self.video_file.try_lock() {
                 Ok(mut file) => file.take(),
@@ -82,14 +89,18 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Video {
     pub(super) fn create(output: &OsStr, plan: &Plan) -> Result<Video, SinkError> {
-        let (setup, encoder, mut video_file) = prepare(output, plan, None)?;
+        let (setup, encoder, mut video_file) = {
+            // the measurements do not exist yet
+            let encoding = Encoding { pass: None, ..plan.encoding.clone() };
+            prepare(output, &Plan { encoding, ..plan.clone() }, None)?
+        };
         if let Some(hook) = &plan.journal.commit_hook {
             video_file.out.before_commit(hook.clone().boxed());
         }
         let partial = video_file.out.partial().map(Partial::path);
         let progress = Arc::clone(&setup.progress);
         let shared = Arc::new(Shared { video_file: Mutex::new(Some(video_file)), partial, progress });
-        Ok(Video { setup, shared, encoder, shift: None, end: 0 })
+        Ok(Video { setup, shared, encoder, second_pass: plan.encoding.pass.clone(), shift: None, end: 0 })
     }
 
     fn fault(&self, doing: &str, error: AvError) -> SinkError {
@@ -98,9 +109,11 @@ impl Video {
 
     /// Writes the header, for which the first picture is needed. Returns the shift of all times.
     fn begin(&mut self, pts: i64, carried: Option<&FrameSideData>) -> Result<i64, SinkError> {
-        // If the picture has more HDR10 metadata than the container, open the encoder again.
-        if let Some(hdr) = self.setup.more_hdr(carried) {
-            self.setup.hdr = hdr;
+        // If the picture has more HDR10 metadata than the container, or for a second pass, open the encoder again.
+        let (more_hdr, pass) = (self.setup.more_hdr(carried), self.second_pass.take());
+        if more_hdr.is_some() || pass.is_some() {
+            let hdr = more_hdr.unwrap_or(self.setup.hdr);
+            (self.setup.hdr, self.setup.encoding.pass) = (hdr, pass);
             self.encoder = self.setup.encoder(&hdr)?;
             let (setup, encoder) = (&self.setup, &self.encoder);
             self.shared.with_file(setup, |file| {

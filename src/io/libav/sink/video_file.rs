@@ -91,14 +91,16 @@ impl VideoFileParams<'_> {
     /// Creates the file under a temporary name, and its muxer.
     fn create_file(&self) -> Result<(OutputFile, Muxer), SinkError> {
         let out = OutputFile::create_by(self.output, self.overwrite, self.folder)?;
-        let partial = out.partial();
-        let partial =
-            partial.ok_or_else(|| fault(self.output, "is not a file; a video container needs one".into()))?;
-        let file = partial.file().try_clone();
-        let file = file.map_err(|cause| SinkError::io(out.name().into(), cause))?;
-        let reserve = reserve(partial);
-        let muxer = Muxer::new(self.container.name(), file, reserve)
-            .map_err(|e| self.fault("it cannot be started", e))?;
+        let clone = |file: &File| file.try_clone().map_err(|cause| SinkError::io(out.name().into(), cause));
+        let name = self.container.name();
+        let muxer = match (out.partial(), out.stream().filter(|_| self.container.is_pipe)) {
+            (Some(partial), _) => Muxer::new(name, clone(partial.file())?, reserve(partial)),
+            (None, Some(pipe)) => Muxer::to_pipe(name, clone(pipe)?),
+            (None, None) => {
+                return Err(fault(self.output, "is not a file; a video container needs one".into()));
+            }
+        };
+        let muxer = muxer.map_err(|e| self.fault("it cannot be started", e))?;
         Ok((out, muxer))
     }
 
@@ -191,10 +193,13 @@ impl VideoFileParams<'_> {
     fn refused(&self, error: AvError) -> SinkError {
         let messages = crate::libav::log::drain().join("; ");
         let messages = if messages.is_empty() { error.to_string() } else { messages };
-        let problem = format!(
-            "{} cannot store this video: {messages}; name the output NAME.mkv, or choose another codec",
-            self.container.name()
-        );
+        let name = self.container.name();
+        let problem = match &self.encoding.tag {
+            Some(tag) => format!("{name} does not store this video with the tag {tag}: {messages}"),
+            None => format!(
+                "{name} cannot store this video: {messages}; name the output NAME.mkv, or choose another codec"
+            ),
+        };
         encoding_error(self.output, problem)
     }
 }

@@ -6,7 +6,7 @@ use grainfield_filters::filter::convert::retarget;
 use grainfield_filters::frame::{Format, Parity};
 use grainfield_filters::simd::{Isa, Level};
 use grainfield_io::sink::Output;
-use grainfield_io::source::Info;
+use grainfield_io::source::{Info, raw};
 
 /// The options of a chain for an input.
 pub(crate) fn chain_options(
@@ -54,7 +54,7 @@ fn samples(request: &Request, output: &Output, native: &Format) -> Result<Format
     let Some(name) = &request.pix_fmt else {
         return Ok(output.accepts(native, &request.encoding)?);
     };
-    let wanted = retarget(native, name)?;
+    let wanted = retarget(native, &raw::planar(name).unwrap_or_else(|_| name.clone()))?;
     let accepted = output.accepts(&wanted, &request.encoding)?;
     if accepted.name() != wanted.name() {
         let output = request.output.to_string_lossy().into_owned();

@@ -135,6 +135,18 @@ pub enum RequestError {
     /// Resuming the render of a pipe.
     #[error("a pipe cannot be compared with the source of the earlier render; name a file to resume it")]
     ResumePipe,
+    /// Two passes over a pipe.
+    #[error("a pipe cannot be read twice, as two passes do; name a file as the input")]
+    TwoPassPipe,
+    /// Two passes over a part.
+    #[error("two passes measure a whole video: they exclude segments, shards and resuming")]
+    TwoPassParts,
+    /// No temporary folder.
+    #[error("no temporary folder for the measurements of the first pass: {0}")]
+    TwoPassFolder(#[source] std::io::Error),
+    /// A part of an animated picture.
+    #[error("an animated picture (gif, apng, webp) is written as a whole, without segments and shards")]
+    Animation,
     /// A shard of a source of unknown length.
     #[error("the length of this input is not known; a shard needs a range of frames with an end")]
     ShardLength,

@@ -39,6 +39,9 @@ pub(super) fn between_formats(from: &Format, to: &Format, is_chosen: bool) -> Ve
     list
 }
 
+/// The names of HDR10 data among the details of a source.
+const HDR10: [&str; 2] = ["Mastering display metadata", "Content light level metadata"];
+
 /// Properties of a video besides its pictures that affect how they are displayed.
 pub(super) fn without_metadata(info: &Info) -> Vec<Note> {
     let mut list = Vec::new();
@@ -47,6 +50,9 @@ pub(super) fn without_metadata(info: &Info) -> Vec<Note> {
             NoteCode::RotationLost
                 .note(format!("rotation is lost ({turn}): the output stores pictures only")),
         );
+    }
+    if info.details.iter().any(|d| HDR10.contains(&&*d.0)) {
+        list.push(NoteCode::NotHeld.note("HDR10 data is lost: the output stores pictures only"));
     }
     if info.variable_rate {
         list.push(NoteCode::TimesLost.note(format!(

@@ -48,6 +48,8 @@ impl Opened {
             opened.info.last = opened.find_last(request.on_error)?;
         }
         check_numbers(request, opened.frames.as_ref(), &opened.info)?;
+        let total = RequestedFrames::new(request, &opened).total;
+        opened.output = opened.output.for_frames(total);
         Ok(opened)
     }
 

@@ -8,6 +8,7 @@ use grainfield_filters::simd::Isa;
 use grainfield_io::disk::cache::DEFAULT_LIMIT;
 use grainfield_io::disk::{self, FileAccess};
 use grainfield_io::format::Formats;
+use grainfield_io::format::raw::RawVideo;
 use grainfield_io::journal::resume::Resume;
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::{self, Output, SinkError};
@@ -22,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 pub struct Request {
     /// File, pattern, `-` or `pattern:...`.
     pub input: OsString,
-    /// File, pattern, `-`, `hash:`, `hash:FILE` or `null:`.
+    /// File, pattern, `-`, `nut:`, `raw:`, `raw:FILE`, `hash:`, `hash:FILE` or `null:`.
     pub output: OsString,
     /// The filters, and the seed (0 if it has none).
     pub recipe: grainfield_filters::recipe::Recipe,
@@ -46,7 +47,8 @@ pub struct Request {
     /// Whether existing outputs are replaced.
     pub overwrite: bool,
     /// The pixel format of the output by FFmpeg's name, as `yuv420p10`; by default the nearest to the source's that the
-    /// output can hold.
+    /// output can hold. A packed one, as `rgb24`, is stored as such in an output without a header; elsewhere it means the
+    /// planar one with the same samples.
     pub pix_fmt: Option<String>,
     /// The YUV matrix of the input, instead of its tag.
     pub matrix: Option<Matrix>,
@@ -60,6 +62,8 @@ pub struct Request {
     pub length: Length,
     /// Protocols of FFmpeg, as `https`, by which inputs may be read; by default only files are.
     pub allow_protocol: Vec<String>,
+    /// The format of an input that consists of samples without a header.
+    pub raw: Option<RawVideo>,
     /// A graph of FFmpeg's filters that runs before the filters of the recipe.
     pub lavfi: Option<String>,
     /// The reaction to a frame that fails.
@@ -123,6 +127,7 @@ impl Request {
             range: self.range,
             matrix: self.matrix,
             allow_protocol: self.allow_protocol.clone(),
+            raw: self.raw.clone(),
             lavfi: self.lavfi.clone(),
             threads: self.threads,
             length: if self.shard.is_some() { Length::Exact } else { self.length },

@@ -114,7 +114,11 @@ pub(super) fn select(bound: &BoundRequest<'_>) -> Result<Selection, JobError> {
 fn check_output(bound: &BoundRequest<'_>, files: &Files, video: bool) -> Result<(), JobError> {
     let BoundRequest { request, opened, frames, .. } = bound;
     // a container holds pictures in order of time, each once
-    if let (true, Some(ranges)) = (video, &frames.ranges) {
+    let animation = matches!(files, Files::One(_, Kind::Animation));
+    if animation && (request.shard.is_some() || request.segments.is_some()) {
+        return Err(RequestError::Animation.into());
+    }
+    if let (true, Some(ranges)) = (video || animation, &frames.ranges) {
         check_ascending(request, ranges)?;
     }
     if request.segments.is_some() && !video {
@@ -259,6 +263,9 @@ impl Tracker<'_> {
             tick: (0, 1),
             ends: self.bound.frames.ends,
             audio: encoding.audio,
+            audio_codec: encoding.audio_codec.clone(),
+            audio_bitrate: encoding.audio_bitrate,
+            tag: encoding.tag.clone(),
             subs: encoding.subs,
             no_chapters: encoding.no_chapters,
             allow_protocol: allow_protocol.clone(),
@@ -288,9 +295,14 @@ impl Tracker<'_> {
             // sound and other streams are chosen when all segments are joined
             more.push(("encoding", request.encoding.picture_text()));
         }
+        if kind == Kind::Raw {
+            more.extend(request.pix_fmt.iter().map(|name| ("samples", name.clone())));
+        }
         let label = match kind {
             Kind::Y4m => "y4m",
             Kind::Hash => "hash",
+            Kind::Raw => "raw",
+            Kind::Animation => "animation",
             Kind::Video => "video",
         };
         self.settings(label, &extension(path), &more)
@@ -325,6 +337,7 @@ impl Tracker<'_> {
             all.insert("on error", "hold".into());
         }
         all.insert("lavfi", request.lavfi.clone().unwrap_or_default());
+        all.extend(request.raw.iter().map(|raw| ("input samples", raw.to_string())));
         all.extend(more.iter().cloned());
         JobSettings::new(all)
     }

@@ -1,0 +1,78 @@
+//! The first of two passes: encodes the pictures, and keeps only what the encoder has measured.
+
+use super::av_fault;
+use super::encoder::{Encoder, EncoderProgress};
+use super::setup::{Setup, prepare_encoder};
+use crate::disk::PartialOutput;
+use crate::libav::side_data::FrameSideData;
+use crate::media::{Encode, FrameStamp, Plain, Plan, Rescue, Sink, SinkError};
+use grainfield_filters::frame::Frame;
+use std::ffi::OsStr;
+use std::sync::Arc;
+
+/// The encoder of the first pass.
+pub(super) struct FirstPass {
+    setup: Setup,
+    encoder: Encoder,
+    /// The time of the first picture.
+    first: Option<i64>,
+}
+
+impl FirstPass {
+    pub(super) fn create(output: &OsStr, plan: &Plan) -> Result<FirstPass, SinkError> {
+        let (setup, encoder) = prepare_encoder(output, plan)?;
+        Ok(FirstPass { setup, encoder, first: None })
+    }
+
+    fn drain(&mut self) -> Result<(), SinkError> {
+        self.encoder.drain(&self.setup.name, |_, _| Ok(()))
+    }
+}
+
+/// Nothing is left of it.
+struct Nothing(Arc<EncoderProgress>);
+
+impl Rescue for Nothing {
+    fn end(&self) -> Result<PartialOutput, SinkError> {
+        Ok(PartialOutput::default())
+    }
+
+    fn progress(&self) -> (u64, u64) {
+        self.0.get()
+    }
+}
+
+impl Sink for FirstPass {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::new(Plain)
+    }
+
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        Ok(Arc::new(Nothing(Arc::clone(&self.setup.progress))))
+    }
+
+    fn keeps_times(&self) -> bool {
+        self.setup.clock.rounded_from.is_none()
+    }
+
+    fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {
+        let _log = self.setup.log.enter();
+        let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
+        let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
+        let time = self.encoder.next_time(pts.saturating_sub(*self.first.get_or_insert(pts)));
+        let sent = self.encoder.send(frame, time, duration, carried);
+        sent.map_err(|e| av_fault(&self.setup.name, "the encoder refused the picture", e))?;
+        self.drain()
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
+        let _log = self.setup.log.enter();
+        self.encoder.end().map_err(|e| av_fault(&self.setup.name, "the encoder failed", e))?;
+        self.drain()?;
+        self.encoder.save_statistics().map_err(|cause| SinkError::io(self.setup.name.clone(), cause))
+    }
+
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
+        Ok(PartialOutput::default())
+    }
+}
