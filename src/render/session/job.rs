@@ -207,7 +207,7 @@ impl Job {
 }
 
 /// Prepares the first of two passes, and makes the request that of the second.
-fn first_pass(request: &mut Request, ends: &mut dyn Endpoints) -> Result<(Box<Job>, TempDir), JobError> {
+fn first_pass(request: &mut Request, endpoints: &mut dyn Endpoints) -> Result<(Box<Job>, TempDir), JobError> {
     request.encoding.two_pass = false;
     if request.parse_input().is_pipe() {
         return Err(RequestError::TwoPassPipe.into());
@@ -220,7 +220,7 @@ fn first_pass(request: &mut Request, ends: &mut dyn Endpoints) -> Result<(Box<Jo
     let mut first = request.clone();
     first.encoding.pass = Some(Pass::First(file.clone()));
     request.encoding.pass = Some(Pass::Second(file));
-    Ok((Box::new(Job::between(first, ends)?), folder))
+    Ok((Box::new(Job::prepare_with(first, endpoints)?), folder))
 }
 
 /// Notes for the user without losses.
