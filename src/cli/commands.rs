@@ -50,7 +50,7 @@ Exit status: 0 done (also when the reader closes the pipe), 1 failed, 2 wrong us
 pub(super) enum Command {
     /// Filter the frames of INPUT and write them to OUTPUT
     #[command(after_help = "'--help' explains each option and gives examples.", after_long_help = RENDER_EXAMPLES)]
-    Render(Render),
+    Render(Box<Render>),
     /// Print a hash of each frame
     ///
     /// Prints one line per frame: its number and the MD5 of its visible samples (planes in order, little endian). For

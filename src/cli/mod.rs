@@ -135,7 +135,7 @@ fn command(Cli { no_config, mut command }: Cli, matches: &ArgMatches) -> Result<
     Ok(match command {
         Command::Render(typed) => {
             let (report_args, prints) = (typed.common.report, resolve::prints(&typed.output));
-            job(report_args, prints, || resolve::render(typed, &environment), |r| Ok(Render::new(r)))
+            job(report_args, prints, || resolve::render(*typed, &environment), |r| Ok(Render::new(r)))
         }
         Command::Hash(typed) => {
             job(typed.common.report, true, || resolve::hash(typed, &environment), |r| Ok(Render::new(r)))

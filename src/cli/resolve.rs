@@ -382,7 +382,7 @@ mod tests {
     fn resolve(line: &str, environment: &Environment) -> Result<Resolved, Failure> {
         let words = std::iter::once("grainfield").chain(line.split_whitespace());
         match Cli::try_parse_from(words).unwrap().command {
-            Command::Render(r) => render(r, environment),
+            Command::Render(r) => render(*r, environment),
             Command::Hash(h) => hash(h, environment),
             Command::Frame(f) => frame(f, environment),
             other => panic!("{other:?}"),

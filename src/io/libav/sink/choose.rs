@@ -184,10 +184,7 @@ fn two_pass_problem(name: &str, encoding: &Encoding) -> Option<String> {
 /// The error that the codec of sound cannot be used.
 fn sound_problem(container: Container, encoding: &Encoding) -> Option<String> {
     let usual = || container.audio_codecs().first().copied().map(id_name);
-    let name = match encoding.audio_codec.as_deref().or_else(|| encoding.audio_bitrate.and(usual())) {
-        None => return None,
-        Some(name) => name,
-    };
+    let name = encoding.audio_codec.as_deref().or_else(|| encoding.audio_bitrate.and(usual()))?;
     let Some(codec) = audio_encoder(name) else {
         return Some(format!(
             "sound as {name}: this FFmpeg has no such encoder; 'ffmpeg -encoders' lists them"
