@@ -10,6 +10,8 @@ pub struct Quads {
     pub(super) starts: Vec<u32>,
     pub(super) orders: Vec<[u8; 32]>,
     pub(super) weights: Vec<[i16; 16]>,
+    /// The number of samples that must exist.
+    pub(super) end: usize,
 }
 
 impl Quads {
@@ -38,6 +40,7 @@ impl Quads {
                 (2 * ((at[tap / 4] - start) as usize + tap % 4) + half) as u8
             };
             quads.starts.push(start);
+            quads.end = quads.end.max(start as usize + Quads::ROOM);
             quads.orders.push(core::array::from_fn(order));
             quads.weights.push(weights);
         }
@@ -47,11 +50,6 @@ impl Quads {
     /// The number of windows in groups.
     pub(super) fn windows(&self) -> usize {
         4 * self.starts.len()
-    }
-
-    /// The number of samples that must exist.
-    pub(super) fn end(&self) -> usize {
-        self.starts.iter().max().map_or(0, |&start| start as usize + Quads::ROOM)
     }
 
     /// The largest number of bytes for so many windows.
@@ -66,6 +64,8 @@ pub struct Octets {
     pub(super) starts: Vec<u32>,
     /// The weights of the windows, one after the other.
     pub(super) weights: Vec<[i16; 8]>,
+    /// The number of samples that must exist.
+    pub(super) end: usize,
 }
 
 impl Octets {
@@ -84,15 +84,10 @@ impl Octets {
             let own = &mut weights[at as usize - start..][..taps];
             own.iter_mut().zip(w).for_each(|(out, &w)| *out = w as i16);
             octets.starts.push(start as u32);
+            octets.end = octets.end.max(start + room);
             octets.weights.extend(weights.as_chunks::<8>().0);
         }
         octets
-    }
-
-    /// The number of samples that must exist.
-    pub(super) fn end(&self) -> usize {
-        let room = 8 * self.weights.len() / self.starts.len().max(1);
-        self.starts.iter().max().map_or(0, |&start| start as usize + room)
     }
 
     /// The largest number of bytes for so many windows of so many samples.

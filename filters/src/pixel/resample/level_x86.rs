@@ -21,7 +21,7 @@ pub(super) fn windows<T: CodeSample>(
     shift: u32,
     top: u16,
 ) -> usize {
-    assert!(quads.end() <= row.len(), "a window ends behind the row");
+    assert!(quads.end <= row.len(), "a window ends behind the row");
     let sign = _mm256_set1_epi16(i16::MIN);
     let half = _mm256_set1_epi32(MIDDLE + (1 << (shift - 1)));
     let (shift, top) = (_mm_cvtsi32_si128(shift as i32), _mm_set1_epi16(top as i16));
@@ -67,7 +67,7 @@ pub(super) fn long_windows<T: CodeSample>(
     shift: u32,
     top: u16,
 ) -> usize {
-    assert!(octets.end() <= row.len(), "a window ends behind the row");
+    assert!(octets.end <= row.len(), "a window ends behind the row");
     let each = octets.weights.len() / octets.starts.len().max(1);
     let sign = _mm256_set1_epi16(i16::MIN);
     let half = _mm256_set1_epi32(MIDDLE + (1 << (shift - 1)));
