@@ -60,6 +60,7 @@ TRIALS = {
     "av1grain": {"iso": 6400, "seed": 7},
     "lut": {"file": ROOT / "samples/luts/warm-print.cube"},
     "deband": {"threshold": 32, "range": 64},
+    "denoise": {"strength": 60, "detail": 0},
     "glow": {"threshold": 0.2},
     "halation": {"threshold": 0.2, "strength": 4, "red": 60},
 }

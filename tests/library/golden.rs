@@ -87,6 +87,8 @@ const CHAINS: &[&str] = &[
     "invert=where=a.png:where_over=40",
     "deband=threshold=20:range=64:iterations=4",
     "deband=threshold-uv=0:static=1:seed=5",
+    "denoise=strength=30",
+    "denoise=strength='0=0;3=60':detail=0:search=3:chroma=2",
     "glow=strength='0=0.5;3=2':threshold=0.4:radius=90:tint=#ffc080",
     "halation=red=250:green=60:blue=20:tint=#ffa040:knee=0:planes=y",
     "vignette=amount=0.8:roundness=1:center='0.3,0.6',dither=mode=none",
@@ -163,7 +165,9 @@ fn steps(chain: &str) -> Vec<Step> {
     for step in &mut steps {
         let files = step.iter_given().filter_map(|(setting, value)| match (setting.kind, value) {
             (Kind::File(FileKind::Lut), _) => Some((setting.id, walk::made::lut(&mut walk::Random(7)))),
-            (Kind::File(FileKind::Clip | FileKind::Mask), Value::File(file)) if !setting.kind.is_word(file.name()) => {
+            (Kind::File(FileKind::Clip | FileKind::Mask), Value::File(file))
+                if !setting.kind.is_word(file.name()) =>
+            {
                 Some((setting.id, walk::made::clip(&mut walk::Random(7))))
             }
             _ => None,
@@ -182,6 +186,7 @@ const PREMULTIPLIED: &[&str] = &[
     "fade=amount=0.3:color=#8040c0:planes=all",
     "blur=sigma=60:planes=all",
     "unsharp=amount=1.5:size=60:threshold=0.02",
+    "denoise=strength=30",
     "lut=file=a.cube",
     "overlay=clip=a.png:size=0.6",
     "overlay=clip=a.png:blend=add:light=linear",

@@ -265,7 +265,7 @@ const uses = {
   'Film damage': ['dust', 'scratches', 'weave', 'flicker'],
   'Particles and effects': ['particles', 'sprites', 'fluid', 'flock', 'sand'],
   'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert', 'lut', 'glow', 'halation'],
-  'Picture': ['blur', 'unsharp', 'deband', 'transform'],
+  'Picture': ['denoise', 'blur', 'unsharp', 'deband', 'transform'],
 };
 
 /** Filters by their use, and their presets folded below them. */
