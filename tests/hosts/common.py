@@ -64,6 +64,7 @@ TRIALS = {
     "scale": {"width": 64, "kernel": "lanczos"},
     "crop": {"left": 4, "bottom": 6},
     "pad": {"top": 4, "right": 8, "color": "#ff8000"},
+    "denoise": {"strength": 60, "detail": 0},
     "glow": {"threshold": 0.2},
     "halation": {"threshold": 0.2, "strength": 4, "red": 60},
 }
