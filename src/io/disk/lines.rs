@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// Returns an error for a link, with which anyone who can write to the folder could redirect our files.
@@ -10,12 +11,14 @@ use std::path::Path;
 /// `InvalidInput` for a link, else those of the system.
 pub fn plain(path: &Path) -> io::Result<()> {
     match path.symlink_metadata() {
-        Ok(meta) if meta.is_symlink() => {
-            Err(io::Error::new(ErrorKind::InvalidInput, format!("{} is a link", path.display())))
-        }
+        Ok(meta) if meta.is_symlink() => Err(link(path)),
         Err(e) if e.kind() != ErrorKind::NotFound => Err(e),
         _ => Ok(()),
     }
+}
+
+fn link(path: &Path) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, format!("{} is a link", path.display()))
 }
 
 /// Opens a file that is not a link.
@@ -23,8 +26,9 @@ pub fn plain(path: &Path) -> io::Result<()> {
 /// # Errors
 /// As [`plain`].
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
-    plain(path)?;
-    options.open(path)
+    // The system refuses a link at the moment of opening: a check before would leave time to replace the file.
+    let file = options.clone().custom_flags(libc::O_NOFOLLOW).open(path);
+    file.map_err(|e| if e.raw_os_error() == Some(libc::ELOOP) { link(path) } else { e })
 }
 
 /// Reads a file that is not a link; `None` if it does not exist. A file larger than `most` is an error.
