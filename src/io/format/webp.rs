@@ -193,6 +193,6 @@ mod tests {
         assert_eq!(of(&[33, 33, 34, 33, 33, 34]), (Ratio::whole(30), true));
         assert_eq!(of(&[40]), (Ratio::whole(25), true));
         assert_eq!(of(&[40, 40, 80]), (Ratio::whole(25), false));
-        assert_eq!(of(&[]).1, true);
+        assert!(of(&[]).1);
     }
 }
