@@ -24,7 +24,8 @@ fn a_dv_tape_is_deinterlaced_cleaned_weaved_and_grained_to_prores_with_its_sound
     let chain = "blur=sigma=0.6,weave=across=0.002,grain=preset=16mm";
     s.run(&format!("render tape.dv out.mov --lavfi bwdif=mode=send_frame -f {chain} --codec prores_ks")).ok();
     let video = probe(&s, "out.mov", "v:0", "stream=codec_name,width,height,field_order,nb_frames");
-    assert_eq!(video, "prores,720,576,progressive,10");
+    assert!(video.starts_with("prores,720,576,") && video.ends_with(",10"), "{video}");
+    assert!(!["tt", "bb", "tb", "bt"].iter().any(|order| video.contains(order)), "{video}");
     assert!(probe(&s, "out.mov", "a:0", "stream=codec_name,channels").contains("pcm_s16le,2"));
 }
 
@@ -41,7 +42,7 @@ fn a_dpx_scan_is_dusted_and_regrained_under_a_mask_and_keeps_its_timecode() {
     s.run(&format!("render scan.####.dpx out.####.dpx -f {chain}")).ok();
     assert_eq!(s.files().iter().filter(|f| f.starts_with("out.100")).count(), 5);
     // The left of the ramp is black: nothing changes there.
-    let hide = "fade=amount=1:mask=rectangle:mask_at='0.52,0.5'";
+    let hide = "fade=amount=1:mask=rectangle:mask_at=0.52\\,0.5";
     let [a, b] = ["scan", "out"].map(|name| s.run(&format!("hash {name}.####.dpx -f {hide}")).ok().text());
     assert_eq!(a, b);
 }
@@ -49,10 +50,8 @@ fn a_dpx_scan_is_dusted_and_regrained_under_a_mask_and_keeps_its_timecode() {
 #[test]
 fn an_rgba_exr_sequence_becomes_prores_4444_with_straight_alpha() {
     let s = Session::new();
-    s.run(
-        "render pattern:bars:size=64x48:frames=4 cg.####.exr --pix-fmt gbrapf32 -f fade=amount=0.5:planes=a",
-    )
-    .ok();
+    s.run("render pattern:bars:size=64x48:frames=4:format=gbrapf32 cg.####.exr -f fade=amount=0.5:planes=a")
+        .ok();
     s.run("render cg.####.exr out.mov -f grain=preset=light --codec prores_ks --rate 24").ok();
     let video = probe(&s, "out.mov", "v:0", "stream=codec_name,profile,pix_fmt,nb_frames");
     assert!(video.starts_with("prores,4444,yuva444p"), "{video}");
@@ -79,7 +78,7 @@ fn a_phone_clip_that_is_rotated_and_of_variable_rate_gets_snow_behind_a_matte() 
     let s = Session::new();
     ffmpeg(
         &s,
-        "-f lavfi -i testsrc2=size=160x90:rate=30:duration=0.5 -vf setpts='N*(1+mod(N,3))/90/TB' -vsync vfr -c:v libx264 -pix_fmt yuv420p raw.mp4",
+        "-f lavfi -i testsrc2=size=160x90:rate=30:duration=0.5 -vf setpts=N*N/90/TB -vsync vfr -c:v libx264 -pix_fmt yuv420p raw.mp4",
     );
     ffmpeg(&s, "-i raw.mp4 -c copy -metadata:s:v rotate=90 phone.mp4");
     s.run("frame phone.mp4 0 first.png").ok();
@@ -123,12 +122,13 @@ fn a_cube_look_is_applied_at_4k() {
 #[test]
 fn a_damaged_file_is_rendered_whole_with_held_frames() {
     let s = Session::new();
-    ffmpeg(&s, "-f lavfi -i testsrc2=size=160x90:rate=25:duration=1 -c:v mjpeg -q:v 3 clip.avi");
-    let mut bytes = s.read("clip.avi");
+    let clip = "-f lavfi -i testsrc2=size=160x96:rate=25:duration=1,noise=alls=12:allf=t:all_seed=5";
+    ffmpeg(&s, &format!("{clip} -c:v ffv1 -level 3 -slicecrc 1 -g 1 clip.mkv"));
+    let mut bytes = s.read("clip.mkv");
     let middle = bytes.len() / 2;
-    bytes[middle..middle + 2000].fill(0);
-    s.write("clip.avi", bytes);
-    let o = s.run("render clip.avi out.mkv -f grain=preset=16mm --codec ffv1 --on-error hold").ok();
+    bytes[middle] ^= 0x10;
+    s.write("clip.mkv", bytes);
+    let o = s.run("render clip.mkv out.mkv -f grain=preset=16mm --codec ffv1 --on-error hold").ok();
     assert!(o.err.contains("is replaced by frame"), "{}", o.err);
     assert_eq!(probe(&s, "out.mkv", "v:0", "stream=codec_name"), "ffv1");
     assert_eq!(s.run("hash out.mkv").ok().text().lines().count(), 25);

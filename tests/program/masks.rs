@@ -10,7 +10,7 @@ fn lines(s: &Session, line: &str) -> Vec<String> {
 fn session() -> Session {
     let s = Session::new();
     s.run("render pattern:bars:size=64x48:frames=20:rate=25 clip.y4m -f noise=strength=6").ok();
-    let moving = "-f transform=pan='0=0,0;20=0.6,0'";
+    let moving = "-f transform=pan=0=0\\,0\\;20=0.6\\,0";
     for rate in [25, 50] {
         s.run(&format!("render pattern:ramp:size=64x48:frames=20:rate={rate} matte{rate}.y4m {moving}")).ok();
     }

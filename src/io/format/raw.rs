@@ -1,6 +1,8 @@
 //! Samples without a header (`NAME.yuv`, `NAME.raw`, `raw:`), as FFmpeg's `rawvideo`. Who reads them has to know their
 //! format: see [`RawVideo`].
 
+pub use crate::media::source::RawVideo;
+
 use super::images::lost_color;
 use super::y4m::input::Input;
 use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos, y4m};
@@ -17,7 +19,6 @@ use crate::media::{
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, NameError};
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
-use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -56,24 +57,6 @@ fn file_of(name: &OsStr) -> &OsStr {
         Some([]) => OsStr::new("-"),
         Some(file) => OsStr::from_bytes(file),
         None => name,
-    }
-}
-
-/// The format of samples without a header, as text `1920x1080:yuv420p10le:25`. The rate may be left out.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RawVideo {
-    /// Samples per row, and rows.
-    pub size: (u32, u32),
-    /// FFmpeg's name of the pixel format.
-    pub pix_fmt: String,
-    /// Frames per second; by default [`Options::rate`], else 24.
-    pub rate: Option<Ratio>,
-}
-
-impl fmt::Display for RawVideo {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}x{}:{}", self.size.0, self.size.1, self.pix_fmt)?;
-        self.rate.map_or(Ok(()), |rate| write!(f, ":{rate}"))
     }
 }
 

@@ -60,10 +60,15 @@ pub(crate) enum ContainerFamily {
     Other,
 }
 
+/// Whether an output is a pipe, which gets a NUT stream.
+pub fn is_pipe(output: &OsStr) -> bool {
+    output == "-" || Path::new(output).metadata().is_ok_and(|m| !m.is_file() && !m.is_dir())
+}
+
 impl Container {
     /// Chooses by the extension of the name, NUT for a pipe; `None` if libav has no muxer for video files of that name.
     pub(crate) fn for_output(output: &OsStr) -> Option<Container> {
-        let is_pipe = super::sink::is_pipe(output);
+        let is_pipe = is_pipe(output);
         let extension = if is_pipe { "nut" } else { Path::new(output).extension()?.to_str()? };
         // only the extension matters: the rest of the name need not be UTF-8, and may look like a protocol
         let file = CString::new(format!("x.{}", extension.to_ascii_lowercase())).ok()?;

@@ -1,13 +1,13 @@
 //! The interface of sources.
 
 use crate::disk::cache::Cache;
-use crate::format::raw::RawVideo;
 use crate::journal::resume::FrameFiles;
 use grainfield_filters::frame::{
     ClipFrames, ColorRange, Depth, Family, Format, Frame, Matrix, Ranges, Spans, SpansError,
 };
 use grainfield_filters::ratio::Ratio;
 use std::any::Any;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -331,6 +331,24 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
     /// The cache of indexes of large files; `None` for no cache.
     pub cache: Option<Arc<Cache>>,
+}
+
+/// The format of samples without a header, as text `1920x1080:yuv420p10le:25`. The rate may be left out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RawVideo {
+    /// Samples per row, and rows.
+    pub size: (u32, u32),
+    /// FFmpeg's name of the pixel format.
+    pub pix_fmt: String,
+    /// Frames per second; by default [`Options::rate`], else 24.
+    pub rate: Option<Ratio>,
+}
+
+impl fmt::Display for RawVideo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}:{}", self.size.0, self.size.1, self.pix_fmt)?;
+        self.rate.map_or(Ok(()), |rate| write!(f, ":{rate}"))
+    }
 }
 
 /// How much of a video is read to know the number of its frames.

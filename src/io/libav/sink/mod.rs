@@ -21,6 +21,8 @@ mod setup;
 mod video;
 mod video_file;
 
+pub use super::container::is_pipe;
+
 use super::container::Container;
 use super::error::AvError;
 use super::log::{Log, recent_messages};
@@ -29,17 +31,11 @@ use crate::encoding::{Encoding, Pass};
 use crate::media::{Plan, Sink, SinkError};
 use grainfield_filters::frame::Format;
 use std::ffi::OsStr;
-use std::path::Path;
 
 /// Whether the output is named as a video file that libav can write.
 pub fn recognises(output: &OsStr) -> bool {
     super::init();
     Container::for_output(output).is_some()
-}
-
-/// Whether an output is a pipe, which gets a NUT stream.
-pub fn is_pipe(output: &OsStr) -> bool {
-    output == "-" || Path::new(output).metadata().is_ok_and(|m| !m.is_file() && !m.is_dir())
 }
 
 /// The format nearest to `format` that the encoder supports without loss: depth and alpha stay, chroma is not
