@@ -23,7 +23,7 @@ fn frames_of_a_mask_are_those_of_the_same_time() {
     let s = session();
     let whole = lines(&s, "hash clip.y4m -f invert=mask=matte25.y4m");
     assert_ne!(whole[3], lines(&s, "hash clip.y4m -f invert")[3]);
-    for way in ["--threads 1", "--threads 3", "--memory 1MiB"] {
+    for way in ["--threads 1", "--threads 3", "--memory 16MiB"] {
         assert_eq!(lines(&s, &format!("hash clip.y4m -f invert=mask=matte25.y4m {way}")), whole, "{way}");
     }
     for n in [19, 3, 11] {
@@ -81,7 +81,7 @@ fn a_render_is_not_resumed_with_another_mask() {
     s.run(render).ok();
     s.run(&format!("{render} --resume")).ok().says("10 frames");
     s.write("matte25.y4m", s.read("matte50.y4m"));
-    s.run(&format!("{render} --resume")).ends(2);
+    s.run(&format!("{render} --resume")).ends(1).says("other settings");
 }
 
 #[test]
