@@ -71,7 +71,7 @@ fn check(name: &str, made: &Frame, source: &Frame, tolerance: f64, weight: impl 
             let Some(got) = shares(made, source, p, x, y) else { continue };
             // In fields, the rows that a sample covers are two apart.
             let row = |k: usize| match field {
-                true => ((y / 2 << sy) + k) * 2 + y % 2,
+                true => (((y / 2) << sy) + k) * 2 + y % 2,
                 false => (y << sy) + k,
             };
             let rows = (0..1usize << sy).map(row).filter(|y| *y < format.height as usize);
@@ -186,7 +186,7 @@ fn where_the_picture_is_that_of_the_clip_nothing_changes() {
         for p in 0..format.planes() {
             let (w, h) = format.plane_size(p);
             for y in 0..h {
-                let half = (format.codes().1 + 1) / 2;
+                let half = format.codes().1.div_ceil(2);
                 match format.depth.bytes() {
                     1 => source.row_mut::<u8>(p, y)[w / 2..].iter_mut().for_each(|v| *v ^= half as u8),
                     _ => source.row_mut::<u16>(p, y)[w / 2..].iter_mut().for_each(|v| *v ^= half),
