@@ -9,6 +9,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::av1grain::ENTRY,
     crate::filter::dither::ENTRY,
     crate::filter::deband::ENTRY,
+    crate::filter::denoise::ENTRY,
     crate::filter::fade::ENTRY,
     crate::filter::invert::ENTRY,
     crate::filter::levels::ENTRY,

@@ -1,12 +1,18 @@
 //! Decoded frames of an open source.
 
 use crate::pipeline::{FrameError, guarded};
-use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::frame::{Format, Frame, SourceFrames};
 use grainfield_filters::host::{PrepareError, lock};
 use grainfield_filters::ratio::Ratio;
-use grainfield_io::source::{Decode, FORWARD_LIMIT, FrameStamp, Slot, Source, SourceError};
+use grainfield_io::source::{Decode, FORWARD_LIMIT, FrameStamp, Info, Slot, Source, SourceError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+
+/// The limit on decoded frames that are kept for filters, in bytes, unless threads and neighbours need more.
+const AROUND_BYTES: usize = 128 << 20;
+
+/// The largest distance at which a filter reads frames.
+const NEIGHBOURS: usize = 3;
 
 /// A decoded frame with the user's number.
 #[derive(Debug)]
@@ -140,5 +146,54 @@ impl Frames {
         let mut frame = slot.frame;
         frame.retag(self.format);
         Ok(Some(SourceFrame { stamp: FrameStamp { number, ..stamp }, frame }))
+    }
+}
+
+/// An open source whose frames filters read, by the user's numbers.
+pub(crate) struct FramesAround {
+    frames: Frames,
+    info: Info,
+    stop: Arc<AtomicBool>,
+}
+
+impl FramesAround {
+    /// The frames of a source, numbered with an offset, with the tags of `format`. Enough of them are kept for `readers`
+    /// that each read the frames around their own, in any order. Setting `stop` cancels reading.
+    pub(crate) fn new(
+        source: Box<dyn Source>,
+        format: Format,
+        offset: i64,
+        readers: usize,
+        stop: Arc<AtomicBool>,
+    ) -> FramesAround {
+        let info = Info { format, ..source.info().clone() };
+        let limit = AROUND_BYTES.max(2 * (readers + NEIGHBOURS) * format.frame_bytes());
+        FramesAround { frames: Frames::new(source, format, offset, limit), info, stop }
+    }
+}
+
+impl SourceFrames for FramesAround {
+    fn format(&self) -> &Format {
+        &self.info.format
+    }
+
+    /// Frames that a sequence lacks are as those beyond its ends.
+    fn frame(&self, number: i64) -> Result<Option<Arc<Frame>>, PrepareError> {
+        let source_number = number.saturating_sub(self.frames.offset);
+        if source_number < self.info.first || self.info.last.is_some_and(|last| source_number > last) {
+            return Ok(None);
+        }
+        match self.frames.get(number, &self.stop) {
+            Ok(found) => Ok(found.map(|found| Arc::new(found.frame.clone()))),
+            Err(FrameError::Source(SourceError::Missing { .. })) => Ok(None),
+            Err(_) if self.stop.load(Ordering::Relaxed) => Err(PrepareError::Cancelled),
+            Err(e) => Err(PrepareError::Failed(e.to_string())),
+        }
+    }
+}
+
+impl std::fmt::Debug for FramesAround {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FramesAround").field("info", &self.info).finish_non_exhaustive()
     }
 }

@@ -42,6 +42,7 @@ fn a_preview_is_the_frame_of_the_whole_render() {
         "fluid",
         "noise=strength='0=0;-1=40':seed=7",
         "invert=enable=3-5,dither=mode=blue",
+        "denoise=frames=2:strength=30",
     ];
     for input in [video, interlaced, images.as_str(), "pattern:bars:size=48x32:frames=6:format=yuv420p"] {
         let change = |request: &mut Request| request.frame_offset = 100;
@@ -201,6 +202,51 @@ fn frames_of_the_source_that_a_recipe_names_are_its_own() {
     for (number, hash) in hashes(&input, chain, |_| {}) {
         assert_eq!(clip.frame(number, &recipe(chain)).unwrap().digest(), hash);
     }
+}
+
+#[test]
+fn neighbouring_frames_are_those_of_the_source() {
+    let folder = tempfile::tempdir().unwrap();
+    ffmpeg(
+        folder.path(),
+        "-f lavfi -i testsrc2=size=64x48:rate=12:duration=0.7,noise=alls=12:allf=t -pix_fmt yuv420p a.y4m",
+    );
+    ffmpeg(folder.path(), "-i a.y4m -c:v ffv1 -g 3 a.mkv");
+    ffmpeg(folder.path(), "-i a.y4m -start_number 1001 b.%04d.png");
+    let name = |file: &str| folder.path().join(file).to_str().unwrap().to_owned();
+    let chain = "denoise=frames=1:strength=12,invert";
+    let all = |input: &str| hashes(&name(input), chain, |_| {});
+    let (whole, images) = (all("a.y4m"), all("b.%04d.png"));
+    assert_eq!((whole.len(), &all("a.mkv")), (8, &whole));
+    let alone = hashes(&name("a.y4m"), "denoise=frames=0:strength=12,invert", |_| {});
+    assert!(whole.iter().zip(&alone).all(|(a, b)| a.1 != b.1));
+    for (input, frames, offset, whole) in [
+        ("a.mkv", "5", 0, &whole),
+        ("a.y4m", "103-104", 100, &whole),
+        ("b.%04d.png", "1008", 0, &images),
+        ("b.%04d.png", "1", -1000, &images),
+    ] {
+        let part = hashes(&name(input), chain, |request| {
+            request.frames = Some(frames.parse().unwrap());
+            request.frame_offset = offset;
+        });
+        let first = whole[0].0;
+        for (number, hash) in part {
+            assert_eq!(hash, whole[(number - offset - first) as usize].1, "{input} {frames} {offset}");
+        }
+    }
+    // A sequence with a hole has nothing there.
+    std::fs::remove_file(name("b.1005.png")).unwrap();
+    let holed = hashes(&name("b.%04d.png"), chain, |request| request.missing = Missing::Skip);
+    assert!(holed.len() == 7 && holed[2] == images[2] && holed[3] != images[3] && holed[5] == images[6]);
+    let failure = |input: &str, chain: &str| {
+        let request = Request { recipe: recipe(chain), ..Request::new(input, "hash:") };
+        Render::new(request).prepare().map(|_| ()).unwrap_err().to_string()
+    };
+    let said = failure("-", chain);
+    assert!(said.contains("denoise") && said.contains("give a file, or frames=0"), "{said}");
+    let said = failure(&name("a.y4m"), "invert,denoise=frames=1");
+    assert!(said.contains("filter 2, 'denoise'") && said.contains("put it first"), "{said}");
 }
 
 #[test]

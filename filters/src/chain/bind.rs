@@ -156,6 +156,11 @@ impl<'a> Binding<'a> {
     fn step(&mut self, i: usize) -> Result<(), ChainError> {
         let (step, spec) = (&self.steps[i], &self.specs[i]);
         let name = step.filter.name;
+        if i > 0 && spec.reads_source_frames() {
+            let problem = "it reads the source's frames around each frame, which the filters before it do not change: \
+                           put it first, or read one frame at a time (frames=0)";
+            return Err(rejected(self.steps, i, SettingError::new("", problem)));
+        }
         self.restore_or_leave_rgb(step)?;
         self.change_depth(i)?;
         let own = *self.chain.output();

@@ -154,6 +154,7 @@ pub mod color;
 pub mod convert;
 pub mod crop;
 pub mod deband;
+pub mod denoise;
 pub mod dither;
 pub mod dust;
 mod erased;
@@ -313,6 +314,12 @@ pub trait Spec: Send + Sync {
     /// between codes and rounding them separately would show steps. White noise dithers itself.
     fn wants_16_bits(&self) -> bool {
         true
+    }
+
+    /// Whether it reads the source's frames around each frame, which the host then supplies by
+    /// [`Values::supply_source`]. Such a filter must be the first of its chain.
+    fn reads_source_frames(&self) -> bool {
+        false
     }
 
     /// Whether its input must have the depth of the chain's result, so that the chain reduces the depth before it. A

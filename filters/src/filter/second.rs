@@ -20,7 +20,7 @@ pub(super) struct Second {
     /// The format of its pictures.
     own: Format,
     /// The conversions of one of its pictures, each with the format of the result.
-    steps: Vec<(Box<dyn Filter>, Format)>,
+    steps: Conversion,
     /// Resamples the result to [`format`](Second::format).
     scale: Box<dyn Filter>,
     format: Format,
@@ -33,7 +33,7 @@ impl Second {
     /// The colours of the input have no linear matrix.
     pub(super) fn new(input: Arc<dyn SecondInput>, source: &Format, level: Level) -> Result<Second, String> {
         let own = Format { picture: PictureStructure::Frame, ..input.format()? };
-        let mut from = own;
+        let from = own;
         let rgb = Format {
             family: Family::Rgb,
             depth: Depth::Float,
@@ -45,11 +45,7 @@ impl Second {
             alpha: if from.has_alpha() { from.alpha } else { Alpha::Premultiplied },
             ..from
         };
-        let mut steps = Vec::new();
-        for to in convert::path(&from, &rgb).map_err(|e| e.to_string())? {
-            steps.push((convert::bind(&from, &to, level).map_err(|e| e.to_string())?, to));
-            from = to;
-        }
+        let steps = conversion(&from, &rgb, level)?;
         let products = Format { alpha: Alpha::Premultiplied, ..rgb };
         let format = Format { width: source.width, height: source.height, ..products };
         let scale = scale::bind(&products, &format, InterpolationKernel::Bicubic, level);
@@ -98,11 +94,7 @@ impl Second {
     /// The picture at a place.
     pub(super) fn picture(&self, place: i64) -> Result<Frame, PrepareError> {
         let read = self.input.picture(place).map_err(PrepareError::Failed)?;
-        let mut frame: Option<Frame> = None;
-        for (filter, to) in &self.steps {
-            frame = Some(apply(&**filter, frame.as_ref().unwrap_or(&read), to));
-        }
-        let mut frame = frame.unwrap_or_else(|| Frame::clone(&read));
+        let mut frame = converted(&self.steps, &read);
         if frame.format().alpha == Alpha::Straight {
             let mut rows = frame.as_mut();
             let [planes @ .., alpha] = rows.planes_mut();
@@ -114,6 +106,31 @@ impl Second {
         }
         Ok(apply(&*self.scale, &frame, &self.format))
     }
+}
+
+/// Filters of one picture after the other, each with the format of its result.
+pub(super) type Conversion = Vec<(Box<dyn Filter>, Format)>;
+
+/// The conversion of whole frames.
+///
+/// # Errors
+/// The formats have no linear conversion.
+pub(super) fn conversion(from: &Format, to: &Format, level: Level) -> Result<Conversion, String> {
+    let (mut from, mut steps) = (*from, Vec::new());
+    for to in convert::path(&from, to).map_err(|e| e.to_string())? {
+        steps.push((convert::bind(&from, &to, level).map_err(|e| e.to_string())?, to));
+        from = to;
+    }
+    Ok(steps)
+}
+
+/// The frame after a conversion.
+pub(super) fn converted(steps: &Conversion, frame: &Frame) -> Frame {
+    let mut result: Option<Frame> = None;
+    for (filter, to) in steps {
+        result = Some(apply(&**filter, result.as_ref().unwrap_or(frame), to));
+    }
+    result.unwrap_or_else(|| frame.clone())
 }
 
 /// The rows of a picture that belong to a frame or field.

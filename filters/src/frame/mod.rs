@@ -15,6 +15,7 @@ mod ranges;
 mod scratch;
 mod second_input;
 mod siting;
+mod source_frames;
 mod spans;
 mod time;
 mod timecode;
@@ -31,6 +32,7 @@ pub use second_input::SecondInput;
 pub use siting::Siting;
 #[cfg(test)]
 pub(crate) use siting::tests as sites;
+pub use source_frames::SourceFrames;
 pub use spans::{ClipFrames, Spans, SpansError};
 pub use time::FrameTime;
 pub use timecode::Timecode;

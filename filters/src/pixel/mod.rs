@@ -6,6 +6,7 @@
 //! | work in `f32` and round once | [`f32_rows`] |
 //! | add noise; smooth it or correlate it in time; add film grain | [`add`], [`field`], [`grain`] |
 //! | blur, or take samples from between samples | [`resample`] |
+//! | average similar samples | [`denoise`] |
 //! | darken by the distance from a point | [`vignette`] |
 //! | mix three planes into one by a matrix | [`matrix`] |
 //! | change depth, range, family or chroma grid | [`convert`] |
@@ -28,6 +29,7 @@
 pub mod add;
 pub mod blend;
 pub mod convert;
+pub mod denoise;
 pub mod dither;
 pub mod f32_rows;
 pub mod field;

@@ -2,8 +2,9 @@
 
 use super::{Animated, FileAsset, FromValue, ImageAsset, Kind, OnlyWhen, Planes, Points, Setting, common};
 use crate::curve::Animate;
-use crate::frame::Spans;
+use crate::frame::{SourceFrames, Spans};
 use core::fmt;
+use std::sync::Arc;
 
 /// A value of a setting.
 #[derive(Clone, PartialEq, Debug)]
@@ -81,13 +82,14 @@ pub struct Values {
     given: Vec<Option<Value>>,
     /// The values of settings that are not given.
     rest: Vec<Option<Value>>,
+    source: Option<Arc<dyn SourceFrames>>,
 }
 
 impl Values {
     /// Values with no setting given.
     pub fn new(settings: &'static [Setting]) -> Values {
         let rest = settings.iter().map(Setting::default).collect();
-        Values { settings, given: vec![None; settings.len()], rest }
+        Values { settings, given: vec![None; settings.len()], rest, source: None }
     }
 
     /// Parses the values of a preset, `strength=2.2:size=0.8`: a chain's form without quotes.
@@ -164,6 +166,17 @@ impl Values {
             (_, Some(value)) => T::from_value(value),
         };
         value.unwrap_or_else(|| panic!("setting '{id}' is {:?}, which is of another type", self.get(id)))
+    }
+
+    /// Supplies the frames of the source to a filter that
+    /// [reads them](crate::filter::Spec::reads_source_frames).
+    pub fn supply_source(&mut self, source: Arc<dyn SourceFrames>) {
+        self.source = Some(source);
+    }
+
+    /// The frames of the source, if the host has supplied them.
+    pub fn source(&self) -> Option<&Arc<dyn SourceFrames>> {
+        self.source.as_ref()
     }
 
     /// The given seed, of a filter that has one.

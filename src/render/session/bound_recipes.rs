@@ -73,7 +73,9 @@ fn bind(clip: &Clip, recipe: &Recipe, key: Key, cancel: &Cancel) -> Result<Bound
     let mut request = Request { recipe: recipe.clone(), cancel: cancel.clone(), ..inner.request.clone() };
     crate::assets::attach(&mut request.recipe).map_err(JobError::from)?;
     job::check_source_frames(&request)?;
-    job::load(&mut request, &inner.opened, &mut |number| {
+    // Later frames read from it, so it does not end with this request.
+    let options = inner.request.source_options(inner.request.cache.open());
+    job::load(&mut request, &inner.opened, &options, &mut |number| {
         let found = clip.source_frame(number + inner.request.frame_offset, cancel)?;
         Ok::<_, Error>(found.map(|f| f.frame.clone()))
     })?;

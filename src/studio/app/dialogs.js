@@ -265,7 +265,7 @@ const uses = {
   'Film damage': ['dust', 'scratches', 'weave', 'flicker'],
   'Particles and effects': ['particles', 'sprites', 'overlay', 'fluid', 'flock', 'sand'],
   'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert', 'lut', 'glow', 'halation'],
-  'Picture': ['blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad'],
+  'Picture': ['denoise', 'blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad'],
 };
 
 /** Filters by their use, and their presets folded below them. */

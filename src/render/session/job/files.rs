@@ -1,11 +1,12 @@
 //! Files that settings name, read before the first frame: images, effect files, and frames of the source.
 
-use super::{JobError, NoFrame, Request, RequestError, SourceFrameError, external_files};
+use super::{JobError, NoFrame, Request, RequestError, SourceFrameError, external_files, threads};
 use crate::assets::{load_clip, load_effect, load_grain_table, load_lut, load_plate, load_tracks};
+use crate::source_frames::FramesAround;
 use grainfield_filters::chain::{Step, still};
-use grainfield_filters::frame::Frame;
+use grainfield_filters::frame::{Frame, SourceFrames};
 use grainfield_filters::recipe::{Recipe, effect};
-use grainfield_filters::settings::{FileAsset, FileKind, Kind, Setting, Value};
+use grainfield_filters::settings::{FileAsset, FileKind, Kind, Setting, SettingError, Value};
 use grainfield_io::disk::FileAccess;
 use grainfield_io::format::images;
 use grainfield_io::source::{self, Info, SourceError};
@@ -17,6 +18,9 @@ use std::sync::Arc;
 pub(crate) fn check(request: &Request) -> Result<(), JobError> {
     if !request.parse_input().is_pipe() {
         return Ok(());
+    }
+    if let Some(step) = request.recipe.steps.iter().find(|step| reads_source_frames(step)) {
+        return Err(source_is_read_once(step));
     }
     for step in &request.recipe.steps {
         if let Some((setting, value)) = step.iter_given().find(|(s, _)| s.kind == Kind::SourceFrame) {
@@ -86,9 +90,11 @@ pub(crate) type ReadFrame<'a, E> = &'a mut dyn FnMut(i64) -> Result<Option<Frame
 pub(crate) fn load<E: From<JobError>>(
     request: &mut Request,
     info: &Info,
+    options: &source::Options,
     read: ReadFrame<'_, E>,
 ) -> Result<(), E> {
     load_files(&mut request.recipe)?;
+    supply_source(request, info, options)?;
     for i in 0..request.recipe.steps.len() {
         for (setting, value) in not_loaded(&request.recipe.steps[i], |kind| matches!(kind, Kind::SourceFrame))
         {
@@ -99,6 +105,35 @@ pub(crate) fn load<E: From<JobError>>(
         }
     }
     Ok(())
+}
+
+/// Opens the input once more for the filters that read the frames around each frame.
+fn supply_source(request: &mut Request, info: &Info, options: &source::Options) -> Result<(), JobError> {
+    let Some(reader) = request.recipe.steps.iter().find(|step| reads_source_frames(step)) else {
+        return Ok(());
+    };
+    if !info.seekable {
+        return Err(source_is_read_once(reader));
+    }
+    let source = request.parse_input().open(options)?;
+    let format = request.tagged_format(&info.format);
+    let readers = threads(request)?;
+    let frames = FramesAround::new(source, format, request.frame_offset, readers, Arc::clone(&options.stop));
+    let frames: Arc<dyn SourceFrames> = Arc::new(frames);
+    for step in request.recipe.steps.iter_mut().filter(|step| reads_source_frames(step)) {
+        step.values.supply_source(Arc::clone(&frames));
+    }
+    Ok(())
+}
+
+/// Whether a step reads the frames around each frame. Invalid settings are reported when it is bound.
+fn reads_source_frames(step: &Step) -> bool {
+    (step.filter.build)(&step.values).is_ok_and(|spec| spec.reads_source_frames())
+}
+
+fn source_is_read_once(step: &Step) -> JobError {
+    let problem = "it needs the frames around each frame, and this input can be read only once: give a file, or frames=0";
+    RequestError::Setting { filter: step.filter.name, error: SettingError::new("frames", problem) }.into()
 }
 
 /// Reads the images, effect files, look-up tables, grain tables and plates that settings name, and opens the track

@@ -91,7 +91,8 @@ impl Opened {
     /// before the conversion to the output's.
     pub(super) fn bind(&self, request: &mut Request) -> Result<(Chain, Format), JobError> {
         let input = request.tagged_format(&self.info.format);
-        files::load::<JobError>(request, &self.info, &mut |number| self.read_frame(number, input))?;
+        let mut read = |number| self.read_frame(number, input);
+        files::load::<JobError>(request, &self.info, &self.options, &mut read)?;
         let options = chain_options(request, &self.info, &input)?;
         let mut native_format = input;
         let chain = Chain::bind::<JobError>(&request.recipe.steps, input, &options, |native| {
