@@ -128,9 +128,10 @@ impl Render for Denoise {
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Now)> {
         let k = 14.0 - 11.0 * self.set.detail.at(at);
+        let top = self.format.depth.bits().map_or(1.0, |_| f64::from(self.format.codes().1));
         let sigma = |p: usize| {
             let factor = if self.format.is_chroma(p) { self.set.chroma.at(at) } else { 1.0 };
-            self.set.strength.at(at) * factor * f64::from(Code::of(&self.format, p).span) / 255.0
+            self.set.strength.at(at) * factor * top / 255.0
         };
         let weights = [0, 1, 2, 3].map(|p| {
             let differences = 9.0 * self.group(p).len() as f64;

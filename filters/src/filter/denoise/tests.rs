@@ -1,5 +1,5 @@
 use super::super::testing::{
-    at, bind, compare, compare_premultiplied, format, frame_time, noise, run, try_bind, values, zero_span,
+    at, bind, compare, compare_premultiplied, format, frame_time, noise, run, try_bind, values,
 };
 use super::*;
 use crate::settings::Value;
@@ -29,7 +29,10 @@ fn twin(
     } else {
         vec![p]
     };
-    let sigma = set.strength * if f.is_chroma(p) { set.chroma } else { 1.0 } * zero_span(f, p).1 / 255.0;
+    let sigma = set.strength
+        * if f.is_chroma(p) { set.chroma } else { 1.0 }
+        * f.depth.bits().map_or(1.0, |_| f64::from(f.codes().1))
+        / 255.0;
     let k = 14.0 - 11.0 * set.detail;
     let mirror = |i: isize, len: usize| {
         let last = len as isize - 1;
