@@ -209,7 +209,7 @@ fn neighbouring_frames_are_those_of_the_source() {
     let folder = tempfile::tempdir().unwrap();
     ffmpeg(
         folder.path(),
-        "-f lavfi -i testsrc2=size=64x48:rate=12:duration=0.7,noise=alls=12:allf=t -pix_fmt yuv420p a.y4m",
+        "-f lavfi -i testsrc2=size=64x48:rate=12:duration=1,noise=alls=12:allf=t -frames:v 8 -pix_fmt yuv420p a.y4m",
     );
     ffmpeg(folder.path(), "-i a.y4m -c:v ffv1 -g 3 a.mkv");
     ffmpeg(folder.path(), "-i a.y4m -start_number 1001 b.%04d.png");
