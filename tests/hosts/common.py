@@ -61,6 +61,7 @@ TRIALS = {
     "av1grain": {"iso": 6400, "seed": 7},
     "lut": {"file": ROOT / "samples/luts/warm-print.cube"},
     "deband": {"threshold": 32, "range": 64},
+    "denoise": {"strength": 60, "detail": 0},
     "scale": {"width": 64, "kernel": "lanczos"},
     "crop": {"left": 4, "bottom": 6},
     "pad": {"top": 4, "right": 8, "color": "#ff8000"},

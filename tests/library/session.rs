@@ -209,7 +209,7 @@ fn neighbouring_frames_are_those_of_the_source() {
     let folder = tempfile::tempdir().unwrap();
     ffmpeg(
         folder.path(),
-        "-f lavfi -i testsrc2=size=64x48:rate=12:duration=0.7,noise=alls=12:allf=t -pix_fmt yuv420p a.y4m",
+        "-f lavfi -i testsrc2=size=64x48:rate=12:duration=1,noise=alls=12:allf=t -frames:v 8 -pix_fmt yuv420p a.y4m",
     );
     ffmpeg(folder.path(), "-i a.y4m -c:v ffv1 -g 3 a.mkv");
     ffmpeg(folder.path(), "-i a.y4m -start_number 1001 b.%04d.png");
@@ -217,7 +217,7 @@ fn neighbouring_frames_are_those_of_the_source() {
     let chain = "denoise=frames=1:strength=12,invert";
     let all = |input: &str| hashes(&name(input), chain, |_| {});
     let (whole, images) = (all("a.y4m"), all("b.%04d.png"));
-    assert_eq!((whole.len(), &all("a.mkv")), (9, &whole));
+    assert_eq!((whole.len(), &all("a.mkv")), (8, &whole));
     let alone = hashes(&name("a.y4m"), "denoise=frames=0:strength=12,invert", |_| {});
     assert!(whole.iter().zip(&alone).all(|(a, b)| a.1 != b.1));
     for (input, frames, offset, whole) in [

@@ -4,9 +4,9 @@
 //! the similarity of the 3 by 3 samples around each (Buades, Coll and Morel, "A non-local algorithm for image denoising",
 //! 2005). Noise of the standard deviation `s` alone makes the mean square `d` of their differences `2 s^2`; as in
 //! "Non-local means denoising" (Image Processing On Line, 2011) only what exceeds that counts against them. The weight is
-//! `(1 - (d - 2 s^2) / (k s^2))^2`, limited to 0 to 1, where `k` follows from `detail`; the sample itself has the weight 1.
-//! So a sample that resembles no other stays, and what moves leaves no ghosts: where a neighbouring frame shows something
-//! else, it has no weight.
+//! `(1 - (d - 2 s^2) / (k s^2))^2`, limited to 0 to 1, where `k` follows from `detail` and is smaller for neighbouring
+//! frames; the sample itself has the weight 1. So a sample that resembles no other stays, and where a neighbouring frame
+//! shows something else, it has no weight.
 //!
 //! U and V share their weights, and so do R, G and B. The picture is mirrored at its edges. Samples that are not finite
 //! and those without coverage resemble no other. The mean lies between samples of the picture, so legal codes stay legal.
@@ -110,13 +110,17 @@ struct Neighbours {
 /// The parameters at a time.
 struct Now {
     frame: i64,
-    /// Top and slope of the weights of each plane.
-    weights: [(f32, f32); 4],
+    /// What counts in the picture itself and in its neighbours, for each plane.
+    searches: [[Search; 2]; 4],
 }
 
 /// The value of a sample that resembles no other: its squared difference from any sample is beyond all limits, and yet
 /// sums of squares are finite.
 const UNLIKE: f32 = 1e18;
+
+/// The part of `k` for neighbouring frames. What moves over something of nearly the same brightness would leave a trace
+/// with more; what stands still needs no more.
+const NEIGHBOURS: f64 = 0.3;
 
 /// Luma rows for which sums are computed together, at most.
 const STRIP: usize = 32;
@@ -128,21 +132,24 @@ impl Render for Denoise {
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Now)> {
         let k = 14.0 - 11.0 * self.set.detail.at(at);
+        let top = self.format.depth.bits().map_or(1.0, |_| f64::from(self.format.codes().1));
         let sigma = |p: usize| {
             let factor = if self.format.is_chroma(p) { self.set.chroma.at(at) } else { 1.0 };
-            self.set.strength.at(at) * factor * f64::from(Code::of(&self.format, p).span) / 255.0
+            self.set.strength.at(at) * factor * top / 255.0
         };
-        let weights = [0, 1, 2, 3].map(|p| {
-            let differences = 9.0 * self.group(p).len() as f64;
-            let slope = (1.0 / (differences * k * sigma(p) * sigma(p))).min(1e30);
-            (((2.0 + k) / k) as f32, slope as f32)
+        let searches = [0, 1, 2, 3].map(|p| {
+            [(self.reach - 1, k), (1, NEIGHBOURS * k)].map(|(radius, k)| {
+                let differences = 9.0 * self.group(p).len() as f64;
+                let slope = (1.0 / (differences * k * sigma(p) * sigma(p))).min(1e30);
+                Search { radius, top: ((2.0 + k) / k) as f32, slope: slope as f32 }
+            })
         });
         let writes = self.format.color_planes().filter(|p| sigma(p) > 0.0);
         let rows = |p: usize| (self.reach << self.format.plane_subsampling(p).1) as u32;
         let reach = Reach::Rows(writes.iter().map(rows).max()?);
         let frame = at.split(self.format.picture).0;
         let state = self.neighbours.as_ref().map(|_| u128::from(frame as u64));
-        Some((Plan { reach, state, ..Plan::in_place(writes) }, Now { frame, weights }))
+        Some((Plan { reach, state, ..Plan::in_place(writes) }, Now { frame, searches }))
     }
 
     fn memory(&self) -> Memory {
@@ -216,8 +223,7 @@ impl Denoise {
         scratch: &mut Scratch,
     ) {
         let input = band.source();
-        let (top, slope) = now.weights[group.start];
-        let search = |radius| Search { radius, top, slope };
+        let [within, around] = &now.searches[group.start];
         let rows = band.output.plane(group.start).rows();
         let step = rows.len().div_ceil(rows.len().div_ceil(STRIP).max(1)).max(1);
         for y in rows.clone().step_by(step) {
@@ -232,10 +238,10 @@ impl Denoise {
             let [alpha] = scratch.buffers::<f64, 1>([strip.width]);
             self.read::<T>(&input, &strip, (group.start, y), own, alpha);
             sums.fill(0.0);
-            add_similar(self.level, &strip, own, None, &search(self.reach - 1), block_sums, sums);
+            add_similar(self.level, &strip, own, None, within, block_sums, sums);
             for picture in near {
                 self.read::<T>(picture, &strip, (group.start, y), other, alpha);
-                add_similar(self.level, &strip, own, Some(other), &search(1), block_sums, sums);
+                add_similar(self.level, &strip, own, Some(other), around, block_sums, sums);
             }
             let (weights, changes) = sums.split_at_mut(strip.rows * strip.stride());
             for (p, changes) in group.clone().zip(changes.chunks_exact_mut(weights.len())) {

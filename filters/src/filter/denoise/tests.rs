@@ -1,5 +1,5 @@
 use super::super::testing::{
-    at, bind, compare, compare_premultiplied, format, frame_time, noise, run, try_bind, values, zero_span,
+    at, bind, compare, compare_premultiplied, format, frame_time, noise, run, try_bind, values,
 };
 use super::*;
 use crate::settings::Value;
@@ -29,8 +29,10 @@ fn twin(
     } else {
         vec![p]
     };
-    let sigma = set.strength * if f.is_chroma(p) { set.chroma } else { 1.0 } * zero_span(f, p).1 / 255.0;
-    let k = 14.0 - 11.0 * set.detail;
+    let sigma = set.strength
+        * if f.is_chroma(p) { set.chroma } else { 1.0 }
+        * f.depth.bits().map_or(1.0, |_| f64::from(f.codes().1))
+        / 255.0;
     let mirror = |i: isize, len: usize| {
         let last = len as isize - 1;
         (if i > last { 2 * last - i } else { i.abs() }).clamp(0, last)
@@ -44,6 +46,7 @@ fn twin(
     let (mut sum, mut weights) = (0.0, 1.0);
     for n in 0..pictures {
         let r = if n == 0 { set.search } else { 1 };
+        let k = (14.0 - 11.0 * set.detail) * if n == 0 { 1.0 } else { 0.3 };
         for (dx, dy) in (-r..=r).flat_map(|dy| (-r..=r).map(move |dx| (dx, dy))) {
             if n == 0 && (dx, dy) == (0, 0) {
                 continue;
