@@ -439,11 +439,11 @@ pub(super) struct MachineArgs {
     pub(super) level: Option<Isa>,
     /// Cache folder, or none
     ///
-    /// Holds states of stepped filters (fluid, flock, sand). Default: the environment variable GRAINFIELD_CACHE, else
+    /// Holds states of fluid, flock and sand, and indexes of videos. Default: the environment variable GRAINFIELD_CACHE, else
     /// grainfield in XDG_CACHE_HOME or ~/.cache.
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<PathBuf>,
-    /// Largest size of the cache; least recently used states are deleted first [default: 2G]
+    /// Largest size of the cache; what was used least recently is deleted first [default: 2G]
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(super) cache_limit: Option<u64>,
 }

@@ -43,7 +43,7 @@ fn a_curve_that_a_shell_has_cut_is_named() {
 #[cfg(feature = "ffmpeg")]
 fn names_that_ffmpeg_knows_point_to_it() {
     let s = clip();
-    s.run("render a.y4m o.y4m -f scale=32:24").ends(2).says("--lavfi scale=");
+    s.run("render a.y4m o.y4m -f hqdn3d=4").ends(2).says("--lavfi hqdn3d=");
     s.run("render a.y4m o.y4m -f nosuchfilteratall").ends(2).says("'grainfield filters'");
     s.run("render a.y4m o.mp4 --codec h265").ends(2).says("did you mean 'libx265'?");
     s.run("render a.y4m o.mp4 --codec libx246").ends(2).says("did you mean 'libx264'?");

@@ -137,7 +137,7 @@ pub static COMMON: [Setting; 16] = [
     mask_number(
         MASK_NEAR,
         "For `mask=color`: the largest distance of colours in the mask, in the plane of colour differences. White is \
-         about 0.6 from pure blue and red, 0.5 from pure green.",
+         about 0.5 from pure blue and red, 0.6 from pure green.",
         (0.0, 1.0),
         0.1,
     ),
