@@ -164,7 +164,7 @@ impl PlateBuilder {
 }
 
 impl Plate {
-    /// The [`md5`] of everything that affects pictures.
+    /// The MD5 of everything that affects pictures.
     pub fn digest(&self) -> u128 {
         let (x, y) = self.subsampling;
         let mut all = vec![self.family as u8, x, y, self.planes.len() as u8];
