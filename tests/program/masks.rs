@@ -39,13 +39,13 @@ fn frames_of_a_mask_are_those_of_the_same_time() {
     assert_eq!(lines(&s, "hash clip.y4m -f invert=mask=grey.y4m"), sequence);
     let fast = lines(&s, "hash clip.y4m -f invert=mask=matte50.y4m");
     for n in [1, 7] {
-        s.run(&format!("frame matte50.y4m {} one.png --overwrite", 2 * n)).ok();
-        let one = lines(&s, &format!("hash clip.y4m -f invert=mask=one.png --frames {n}"));
+        s.run(&format!("render matte50.y4m one.y4m --frames {} --overwrite", 2 * n)).ok();
+        let one = lines(&s, &format!("hash clip.y4m -f invert=mask=one.y4m --frames {n}"));
         assert_eq!(one, [fast[n].as_str()], "frame {n} of 25 a second is frame {} of 50", 2 * n);
     }
     // After its end the last picture stays.
-    s.run("frame matte50.y4m 19 last.png").ok();
-    assert_eq!(fast[19], lines(&s, "hash clip.y4m -f invert=mask=last.png --frames 19")[0]);
+    s.run("render matte50.y4m last.y4m --frames 19").ok();
+    assert_eq!(fast[19], lines(&s, "hash clip.y4m -f invert=mask=last.y4m --frames 19")[0]);
 }
 
 #[test]
