@@ -52,7 +52,7 @@ fn every_kind_of_setting_has_its_control() {
                if (!Number.isFinite(Number(want)) || want < set.min || want > set.max) wrong.push([filter.name, set.id, want]);
              } else {
                want = { seed: set.id === 'state' ? '77' : '18446744073709551615', colour: '#ff8040', position: set.max < 100 ? '0.25,0.75' : '12,34.5', frames: '1-9,20-', planes: 'y', image: 'picture.png',
-                 effect: '', 'grain table': '', 'grain plate': '', 'look-up table': '', 'track file': '', 'source frame': '7', points: '0=0;0.5=1;1=0.25' }[set.kind];
+                 effect: '', 'grain table': '', 'grain plate': '', 'look-up table': '', 'track file': '', clip: '', mask: 'ellipse', 'source frame': '7', points: '0=0;0.5=1;1=0.25' }[set.kind];
                if (want === undefined) { wrong.push([filter.name, set.id, `no such kind: ${set.kind}`]); continue; }
                if (want === '') continue;
                type(field, want);
@@ -63,7 +63,8 @@ fn every_kind_of_setting_has_its_control() {
              const fault = s.checked.value.faults.find((f) => f.setting === set.id);
              const effective = s.checked.value.effective[0]?.[set.id];
              // Settings that a filter rejects for these pictures, or without another setting.
-             const refused = ['noise.persistence', 'dither.enable', 'dither.planes', 'dither.opacity', 'fade.to', 'levels.channel', 'fluid.shape'];
+             const refused = ['noise.persistence', 'fade.to', 'levels.channel', 'fluid.shape'];
+             if (filter.name === 'dither') refused.push(...filter.common.map((c) => `dither.${c.id}`));
              if (fault && !refused.includes(`${filter.name}.${set.id}`)) wrong.push([filter.name, set.id, fault.text]);
              else if (set.kind === 'seed' && effective !== want) wrong.push([filter.name, set.id, effective]);
              s.setValue(step().id, set.id, null);
@@ -86,6 +87,7 @@ fn every_kind_of_setting_has_its_control() {
         "effect",
         "grain table",
         "track file",
+        "mask",
         "points",
     ] {
         assert!(found[0][kind].as_u64().is_some_and(|n| n > 0), "{kind}: {}", found[0]);
