@@ -50,7 +50,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("crop", "crop=top=20:bottom=20"),
     ("pad", "pad=width=1920:height=1080"),
     ("transform", "transform=zoom='0c=1;48=1.25'"),
-    ("overlay", "overlay=clip=logo.png:size=0.25:position='0.8,0.2'"),
+    ("overlay", "overlay=file=logo.png:size=0.25:position='0.8,0.2'"),
     ("sprites", "sprites=image=logo.png:position='200,100':fade=0.8"),
 ];
 

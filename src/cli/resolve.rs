@@ -61,7 +61,7 @@ fn lavfi_has(_: &str) -> bool {
 fn idle(recipe: &Recipe) -> Vec<String> {
     let idle = recipe.steps.iter().filter(|step| match step.filter.name {
         "fade" => step.values.given("amount").is_none(),
-        "overlay" => step.values.given("clip").is_none(),
+        "overlay" => step.values.given("file").is_none(),
         "levels" | "color" | "transform" | "crop" | "pad" | "lut" => {
             step.values.iter_given().next().is_none()
         }

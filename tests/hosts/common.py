@@ -53,7 +53,7 @@ TRIALS = {
     "dust": {"amount": 300, "size": 60},
     "scratches": {"amount": 60, "width": 30},
     "sprites": {"image": WORK / "sprite.png", "position": (50, 30), "scale": 1, "enable": "1-3"},
-    "overlay": {"clip": WORK / "sprite.png", "size": 0.5},
+    "overlay": {"file": WORK / "sprite.png", "size": 0.5},
     "particles": {"preset": "snow", "amount": 20, "size": 20},
     "flock": {"agents": 200, "size": 150, "start": 0.5},
     "fluid": {"scene": "dam", "particles": 800, "opacity": 0.8},

@@ -103,7 +103,7 @@ fn a_second_video_is_overlaid_in_screen() {
         "-f lavfi -i testsrc2=size=128x72:rate=25:duration=0.4 -c:v libx264 -pix_fmt yuv420p main.mp4",
     );
     ffmpeg(&s, "-f lavfi -i mandelbrot=size=96x54:rate=50 -t 0.4 -c:v ffv1 flare.mkv");
-    let chain = "overlay=clip=flare.mkv:blend=screen:size=0.8:start=0.08";
+    let chain = "overlay=file=flare.mkv:blend=screen:size=0.8:start=0.08";
     s.run(&format!("render main.mp4 out.mkv -f {chain} --codec ffv1")).ok();
     let whole: Vec<String> = s.run("hash out.mkv").ok().text().lines().map(str::to_owned).collect();
     let plain: Vec<String> = s.run("hash main.mp4").ok().text().lines().map(str::to_owned).collect();

@@ -53,7 +53,7 @@ fn files_of_masks_are_checked_before_anything_is_written() {
     let s = session();
     s.run("render clip.y4m out.y4m -f invert=mask=none.png").ends(1).says("none.png").says("No such file");
     s.run("render clip.y4m matte25.y4m -f invert=mask=matte25.y4m --overwrite").ends(2).says("matte25.y4m");
-    s.run("render clip.y4m matte.1003.png -f overlay=clip=matte.####.png --overwrite --frames 3").ends(2);
+    s.run("render clip.y4m matte.1003.png -f overlay=file=matte.####.png --overwrite --frames 3").ends(2);
     s.run("render clip.y4m out.y4m -f invert=mask=clip.y4m:where=clip.y4m").ends(2).says("only one of");
     s.run("render clip.y4m out.y4m -f scale=width=32:mask=ellipse")
         .ends(2)

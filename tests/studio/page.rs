@@ -63,7 +63,7 @@ fn every_kind_of_setting_has_its_control() {
              const fault = s.checked.value.faults.find((f) => f.setting === set.id);
              const effective = s.checked.value.effective[0]?.[set.id];
              // Settings that a filter rejects for these pictures, or without another setting.
-             const refused = ['noise.persistence', 'fade.to', 'levels.channel', 'fluid.shape'];
+             const refused = ['noise.persistence', 'crop.right', 'crop.bottom', 'fade.to', 'levels.channel', 'fluid.shape'];
              if (filter.name === 'dither') refused.push(...filter.common.map((c) => `dither.${c.id}`));
              if (fault && !refused.includes(`${filter.name}.${set.id}`)) wrong.push([filter.name, set.id, fault.text]);
              else if (set.kind === 'seed' && effective !== want) wrong.push([filter.name, set.id, effective]);

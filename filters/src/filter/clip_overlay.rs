@@ -38,7 +38,7 @@ settings! {
     struct OverlaySpec {
         /// Picture, image sequence or video, with or without alpha. A sequence follows at the rate of the source. Without a
         /// clip nothing is shown.
-        clip: Option<FileAsset> = file(FileKind::Clip),
+        file: Option<FileAsset> = file(FileKind::Clip),
         /// Blend mode.
         blend: Blend = choice("over"),
         /// Values in which the clip is mixed with the picture.
@@ -74,9 +74,9 @@ choices! {
 
 impl Spec for OverlaySpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let Some(file) = &self.clip else { return Ok(Nothing.boxed()) };
-        let clip = file.require::<Arc<dyn SecondInput>>().map_err(|e| SettingError::new("clip", e))?;
-        let clip = Second::new(Arc::clone(clip), input, level).map_err(|e| SettingError::new("clip", e))?;
+        let Some(file) = &self.file else { return Ok(Nothing.boxed()) };
+        let clip = file.require::<Arc<dyn SecondInput>>().map_err(|e| SettingError::new("file", e))?;
+        let clip = Second::new(Arc::clone(clip), input, level).map_err(|e| SettingError::new("file", e))?;
         let resampler = Resampler::new(clip.format(), level, InterpolationKernel::Bicubic, Edge::Color)?;
         // Alpha changes, so products with it are mixed as they are, and not divided by it on the way.
         let alpha = if input.has_alpha() { Alpha::Straight } else { Alpha::None };

@@ -133,7 +133,7 @@ impl Case {
         }
         let mut random = Random(7);
         let image = match (entry.name, setting.id) {
-            ("overlay", _) => Some("clip"),
+            ("overlay", _) => Some("file"),
             ("sprites", _) => Some("image"),
             ("sand", "outline") => Some("obstacle"),
             ("sand", "front" | "behind") => Some("picture_frame"),

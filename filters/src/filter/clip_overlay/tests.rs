@@ -29,7 +29,7 @@ impl SecondInput for Numbered {
 
 fn bound(clip: Arc<dyn SecondInput>, given: &str, format: &Format) -> Box<dyn Filter> {
     let mut values = Values::parse(ENTRY.settings, given).unwrap();
-    values.set("clip", Value::File(FileAsset::named("clip").read(clip, 1))).unwrap();
+    values.set("file", Value::File(FileAsset::named("clip").read(clip, 1))).unwrap();
     ENTRY.bind(&values, format, 1, Level::best()).unwrap()
 }
 
