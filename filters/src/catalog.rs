@@ -28,7 +28,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::weave::ENTRY,
     crate::filter::dust::ENTRY,
     crate::filter::scratches::ENTRY,
-    crate::filter::clip_overlay::ENTRY,
+    crate::filter::overlay::ENTRY,
     crate::filter::sprites::ENTRY,
     crate::filter::particles::ENTRY,
     crate::filter::fluid::ENTRY,

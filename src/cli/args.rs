@@ -443,7 +443,7 @@ pub(super) struct MachineArgs {
     /// grainfield in XDG_CACHE_HOME or ~/.cache.
     #[arg(long, value_name = "DIR")]
     pub(super) cache: Option<PathBuf>,
-    /// Largest size of the cache; what was used least recently is deleted first [default: 2G]
+    /// Largest size of the cache; the least recently used entries are deleted first [default: 2G]
     #[arg(long, value_name = "SIZE", value_parser = values::size)]
     pub(super) cache_limit: Option<u64>,
 }

@@ -130,7 +130,7 @@ pub(super) enum Command {
     ///
     /// A filter that is stepped from the first frame on (fluid, flock, sand) keeps its state every 24 frames in a cache
     /// folder, so that any frame is close to a stored one. The folder also holds indexes of videos. The cache may be
-    /// deleted at any time; what is missing or damaged is made again.
+    /// deleted at any time; the program makes missing or damaged entries again.
     #[command(after_long_help = super::cache::EXAMPLES)]
     Cache(super::cache::Cached),
     /// Explain a command, a filter or a topic

@@ -122,6 +122,15 @@ impl Case {
             if share > 0.3 && random.below(3) == 0 {
                 step.set("opacity", random.part()).unwrap();
             }
+            if share > 0.2 && random.below(3) == 0 {
+                let mask = random.pick(&["ellipse", "rectangle", "luma", "color", "alpha", "clip"]);
+                step.set("mask", mask).unwrap();
+                if mask == "clip" {
+                    step.set_value("mask", made::clip(random)).unwrap();
+                }
+                step.set("mask_feather", 300.0 * random.part()).unwrap();
+                step.set("mask_invert", random.below(2) == 0).unwrap();
+            }
             match bind(std::slice::from_ref(&step), format, Level::best(), None) {
                 Ok(_) => return Ok(Case { step, format, source: picture(&format, random) }),
                 Err(e) => refused = e.to_string(),

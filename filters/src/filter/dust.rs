@@ -5,7 +5,7 @@
 //! fragments with torn edges, a hair of a chain of short streaks that bends at random, a blotch of several soft, thin
 //! spots.
 
-use super::overlay::{Overlay, SplatFilter};
+use super::splats::{Overlay, SplatFilter};
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
 use crate::host::PrepareError;
@@ -234,7 +234,7 @@ impl SplatFilter for Dust {
 
 #[cfg(test)]
 mod tests {
-    use super::super::overlay::tests::is_as_defined;
+    use super::super::splats::tests::is_as_defined;
     use super::*;
     use crate::ratio::Ratio;
     use crate::settings::{Settings, Values};

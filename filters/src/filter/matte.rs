@@ -260,7 +260,7 @@ fn ellipse(at: [f64; 2], half: [f64; 2]) -> f64 {
     if gradient == 0.0 { 1.0 } else { (0.5 + (1.0 - radius) * radius / gradient).clamp(0.0, 1.0) }
 }
 
-/// Full where the mask is empty, and the other way round.
+/// Inverts a mask.
 struct Inverted;
 
 impl Render for Inverted {
@@ -482,7 +482,7 @@ impl Render for Key {
             let to = band.output.plane_mut(0).row_mut::<u16>(y);
             for (to, v) in to.iter_mut().zip(measured.plane(0).row::<f32>(y)) {
                 let beyond = if *v < low { low - *v } else { *v - high };
-                // Not full where the measure is not a number.
+                // Where the measure is NaN, the mask is empty.
                 *to = sample_of(if beyond <= 0.0 { 1.0 } else { 1.0 - beyond * by });
             }
         }

@@ -149,7 +149,6 @@
 
 pub mod av1grain;
 pub mod blur;
-pub mod clip_overlay;
 pub mod color;
 pub mod convert;
 pub mod crop;
@@ -170,7 +169,7 @@ pub mod lut;
 mod mask;
 pub mod matte;
 pub mod noise;
-mod overlay;
+pub mod overlay;
 pub mod particles;
 mod point;
 mod rgb;
@@ -178,6 +177,7 @@ pub mod sand;
 pub mod scale;
 pub mod scratches;
 mod second;
+mod splats;
 pub mod sprites;
 mod stepped;
 #[cfg(test)]

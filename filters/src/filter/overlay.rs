@@ -1,227 +1,366 @@
-//! Shared parts of filters that draw splats over the picture.
+//! `overlay`: a second picture, sequence or video over the picture.
+//!
+//! The clip is resampled to its place by the kernels of [`transform`](super::transform) and mixed in R, G and B at luma
+//! resolution, by the formulas of [`Blend`], on colours that are multiplied by their alpha. Only differences are added to
+//! the picture, so that samples under nothing keep their codes. What interpolation loses of subsampled chroma would stay
+//! under the clip; it is removed in proportion to the clip's alpha, but for added light.
 
-use super::{Band, Memory, Plan, Render};
-use crate::choices;
-use crate::frame::{Format, FrameTime, Scratch};
+use super::convert::{divide, multiply};
+use super::point::key;
+use super::rgb::ThroughRgb;
+use super::second::{Second, part};
+use super::transform::{Placement, Resampler, turn};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
+use crate::frame::{
+    Alpha, Depth, Format, Frame, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch, SecondInput,
+};
 use crate::host::{Host, PrepareError};
-use crate::noise::seed::hash128;
-use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Splat, SplatStyle};
-use crate::settings::SettingError;
+use crate::particle::draw::{Blend, BlendSpace};
+use crate::pixel::convert::Code;
+use crate::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
+use crate::pixel::resample::{Edge, InterpolationKernel};
+use crate::pixel::transfer::TransferFunction;
+use crate::ratio::Ratio;
+use crate::settings::{Animated, FileAsset, FileKind, SettingError, Unit};
 use crate::simd::Level;
+use crate::{choices, for_depth, settings};
+use std::sync::Arc;
 
-/// A painter for a frame or one of its fields, used in the coordinates of the frame.
-pub(super) struct Overlay {
-    pub(super) painter: Painter,
-    pub(super) format: Format,
-    /// The largest number of splats of a frame.
-    most: usize,
+/// The catalog's entry.
+pub const ENTRY: Entry = Entry::new::<OverlaySpec>(
+    "overlay",
+    "Overlay",
+    "Composites a second picture, sequence or video over the picture",
+)
+.with_role(Role::Covers);
+
+settings! {
+    struct OverlaySpec {
+        /// Picture, image sequence or video, with or without alpha. A sequence follows at the rate of the source. Without a
+        /// clip nothing is shown.
+        file: Option<FileAsset> = file(FileKind::Clip),
+        /// Blend mode.
+        blend: Blend = choice("over"),
+        /// Values in which the clip is mixed with the picture.
+        light: BlendSpace = choice("gamma"),
+        /// Position of the clip's middle, in fractions of the picture's width and height.
+        position: Animated<[f64; 2]> = position(-9.0..=10.0).default([0.5; 2]).unit(Unit::Fraction).soft(0.0..=1.0),
+        /// Magnification: at 1 the clip just fits into the picture.
+        size: Animated = number(0.01..=100.0).default(1.0).soft(0.05..=4.0).logarithmic(),
+        /// Rotates the clip clockwise.
+        rotate: Animated = number(-36000.0..=36000.0).default(0.0).unit(Unit::Degrees).soft(-180.0..=180.0),
+        /// Time of the source at which the clip begins.
+        start: f64 = fixed(-1e6..=1e6).default(0.0).unit(Unit::Seconds).soft(0.0..=60.0).group("Time"),
+        /// Time of the clip that is shown then.
+        skip: f64 = fixed(0.0..=1e6).default(0.0).unit(Unit::Seconds).soft(0.0..=60.0).group("Time"),
+        /// Speed of the clip: 0.5 is slow motion.
+        speed: f64 = fixed(0.0..=1000.0).default(1.0).soft(0.0..=4.0).group("Time"),
+        /// What follows the last picture of the clip.
+        end: End = choice("hold").group("Time"),
+    }
 }
 
-impl Overlay {
-    pub(super) fn new(
-        format: &Format,
-        styles: Vec<SplatStyle>,
-        most: usize,
-        level: Level,
-    ) -> Result<Overlay, SettingError> {
-        Overlay::with_space(format, styles, BlendSpace::Gamma, most, level)
+choices! {
+    /// What follows the last picture.
+    enum End {
+        /// the last picture stays
+        Hold = "hold",
+        /// the clip begins again
+        Loop = "loop",
+        /// nothing is shown
+        Stop = "stop",
     }
+}
 
-    /// The same, with colours mixed in the given space.
-    pub(super) fn with_space(
-        format: &Format,
-        styles: Vec<SplatStyle>,
-        space: BlendSpace,
-        most: usize,
-        level: Level,
-    ) -> Result<Overlay, SettingError> {
-        let painter = Painter::new(format, styles, space, level).map_err(|e| SettingError::new("", e))?;
-        Ok(Overlay { painter, format: *format, most })
-    }
-
-    /// Width and height of the frame in luma samples.
-    pub(super) fn size(&self) -> [f64; 2] {
-        [f64::from(self.format.width), f64::from(self.format.height)]
-    }
-
-    /// Width and height of the picture that is drawn, which may be a field, in luma samples.
-    pub(super) fn picture_size(&self) -> [usize; 2] {
-        let (w, h) = self.format.plane_size(0);
-        [w, h]
-    }
-
-    /// Luma samples across in a displayed width of one row's height.
-    pub(super) fn narrow(&self) -> f64 {
-        1.0 / self.format.shape()
-    }
-
-    /// Luma rows per pixel of a picture 1080 rows high.
-    pub(super) fn unit(&self) -> f64 {
-        f64::from(self.format.height) / 1080.0
-    }
-
-    /// A splat from its position in samples, its half size in rows, and its angle (turns, clockwise) in the frame. In a
-    /// field, which has half the rows, it is flattened along each of its own axes, and rotated like its longer one.
-    pub(super) fn splat(&self, centre: [f64; 2], half: [f64; 2], turns: f64) -> Splat {
-        let (step, first) = self.format.field_rows();
-        let y = (centre[1] - first) / step + if step > 1.0 { 0.25 } else { 0.0 };
-        let turns = turns - turns.floor();
-        if step == 1.0 || turns == 0.0 {
-            let half = [half[0] as f32, (half[1] / step) as f32];
-            return Splat::new([centre[0] as f32, y as f32], half).turned(turns as f32);
+impl Spec for OverlaySpec {
+    fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let Some(file) = &self.file else { return Ok(Nothing.boxed()) };
+        let clip = file.require::<Arc<dyn SecondInput>>().map_err(|e| SettingError::new("file", e))?;
+        let clip = Second::new(Arc::clone(clip), input, level).map_err(|e| SettingError::new("file", e))?;
+        let resampler = Resampler::new(clip.format(), level, InterpolationKernel::Bicubic, Edge::Color)?;
+        // Alpha changes, so products with it are mixed as they are, and not divided by it on the way.
+        let alpha = if input.has_alpha() { Alpha::Straight } else { Alpha::None };
+        let colors = Format { alpha, ..*input };
+        let rgb = ThroughRgb::adding(&colors, level)?;
+        let subsampled = input.subsampling != (0, 0) && self.blend != Blend::Add;
+        let interpolated = subsampled.then(|| ThroughRgb::new(&colors, level)).transpose()?;
+        let curve = TransferFunction::of(input);
+        Ok(ClipOverlay {
+            set: self.clone(),
+            clip,
+            resampler,
+            rgb,
+            interpolated,
+            curve,
+            format: *input,
+            level,
         }
-        let (sin, cos) = libm::sincos(turns * core::f64::consts::TAU);
-        let length = |x: f64, y: f64| (x * x + y * y / (step * step)).sqrt();
-        let half = [half[0] * length(cos, sin), half[1] * length(sin, cos)];
-        let turns = libm::atan2(sin / step, cos) / core::f64::consts::TAU;
-        Splat::new([centre[0] as f32, y as f32], half.map(|v| v as f32)).turned(turns as f32)
+        .boxed())
+    }
+}
+
+/// The filter without a clip.
+struct Nothing;
+
+impl Render for Nothing {
+    type Params = ();
+    type State = ();
+
+    fn at(&self, _: &FrameTime) -> Option<(Plan, ())> {
+        None
     }
 
-    /// The plan of a frame with splats: all planes, including alpha.
-    pub(super) fn plan(&self, at: &FrameTime) -> Plan {
-        let all = self.format.all_planes();
-        let parts = [at.frame.num(), at.frame.den(), at.time.num(), at.time.den()];
-        Plan { state: Some(hash128(parts.map(|p| p as u64))), ..Plan::in_place(all) }
+    fn render(&self, (): &(), (): &(), _: &mut Band<'_>, _: &mut Scratch) {}
+}
+
+struct ClipOverlay {
+    set: OverlaySpec,
+    clip: Second,
+    resampler: Resampler,
+    rgb: ThroughRgb,
+    /// Interpolates chroma and averages it again.
+    interpolated: Option<ThroughRgb>,
+    curve: TransferFunction,
+    format: Format,
+    level: Level,
+}
+
+/// Seconds as a multiple of a microsecond.
+fn seconds(v: f64) -> Ratio {
+    Ratio::new(libm::round(v * 1e6) as i64, 1_000_000).unwrap_or(Ratio::ZERO)
+}
+
+impl ClipOverlay {
+    /// The place of the picture that is shown at a time; `None` if there is none.
+    fn place(&self, at: &FrameTime) -> Option<i64> {
+        let since = at.whole_frame().time - seconds(self.set.start);
+        if since < Ratio::ZERO {
+            return None;
+        }
+        let mut time = seconds(self.set.skip) + since * seconds(self.set.speed);
+        if let Some(end) = self.clip.end().filter(|end| time >= *end && *end > Ratio::ZERO) {
+            match self.set.end {
+                End::Hold => {}
+                End::Loop => time = time - end * Ratio::whole(time.checked_div(end)?.floor()),
+                End::Stop => return None,
+            }
+        }
+        Some(self.clip.place(time))
     }
 
-    pub(super) fn memory(&self) -> Memory {
-        // The rows of a tile, their previous values, and those of a block.
-        let tiles = 32 << 14;
-        // The splats of one tile, which may be all of them: as they are found, in order, and their sort keys.
-        let list = 5 * self.most.next_multiple_of(2) / 2 * size_of::<Splat>();
-        let bytes = self.painter.memory(self.most) + list + tiles;
-        Memory { fixed: 0, per_frame: bytes }
+    /// The mapping of the picture's samples to those of the clip, which is stretched to the size of the picture.
+    fn placement(&self, at: &FrameTime) -> Placement {
+        let (own, format) = (self.clip.input_format(), &self.format);
+        let frame = [f64::from(format.width), f64::from(format.height)];
+        // Width over height of the clip, and of the picture, as displayed.
+        let shown = |f: &Format| f64::from(f.width) * f.shape() / f64::from(f.height);
+        let wider = shown(own) / shown(format);
+        let fit = if wider > 1.0 { [1.0, 1.0 / wider] } else { [wider, 1.0] };
+        let size = self.set.size.at(at);
+        let (sin, cos) = turn(self.set.rotate.at(at));
+        let aspect = format.shape();
+        let by = [0, 1].map(|i: usize| 1.0 / (size * fit[i]));
+        let matrix = [[by[0] * cos, by[0] * sin / aspect], [-by[1] * sin * aspect, by[1] * cos]];
+        let middle = self.set.position.at(at);
+        let shift = [0, 1].map(|i: usize| {
+            0.5 * frame[i] - matrix[i][0] * middle[0] * frame[0] - matrix[i][1] * middle[1] * frame[1]
+        });
+        // Rounding must not move the exact centre.
+        let same = matrix == Placement::SAME.matrix && middle == [0.5; 2];
+        Placement { matrix, shift: if same { [0.0; 2] } else { shift }, ..Placement::SAME }
     }
 
-    /// Sorts the splats of a frame.
-    fn prepare(&self, mut bins: Bins, host: &Host<'_>, splats: &[Splat]) -> Result<Bins, PrepareError> {
+    /// Alpha of the picture under the clip.
+    fn alpha_after(&self, below: f32, a: f32) -> f32 {
+        match self.set.blend {
+            Blend::Over | Blend::Screen => below + a * (1.0 - below),
+            Blend::Add => (below + a).min(1.0),
+            Blend::Multiply => below,
+        }
+    }
+
+    /// Replaces rows of `[r, g, b]` by the differences that the clip makes to them. `clip` has its colours and alpha,
+    /// `alpha` that of the picture, if it has any. `room` is memory for three rows.
+    fn mix(&self, [r, g, b]: [&mut [f32]; 3], clip: [&[f32]; 4], alpha: Option<&[f32]>, room: &mut [f32]) {
+        let n = r.len();
+        let (base, room) = room.split_at_mut(n);
+        let (over, after) = room.split_at_mut(n);
+        let linear = self.set.light == BlendSpace::Linear;
+        let (straight, clips) = (self.format.alpha == Alpha::Straight, self.format.depth != Depth::Float);
+        let [cg, cb, cr, a] = clip;
+        for (row, color) in [(r, cr), (g, cg), (b, cb)] {
+            base.copy_from_slice(row);
+            over.copy_from_slice(color);
+            if linear {
+                divide(over, a);
+                self.curve.linearize(self.level, over);
+                multiply(over, a, true);
+            }
+            if let Some(alpha) = alpha.filter(|_| !straight && linear) {
+                divide(row, alpha);
+            }
+            if linear {
+                self.curve.linearize(self.level, row);
+            }
+            if let Some(alpha) = alpha.filter(|_| straight || linear) {
+                multiply(row, alpha, straight);
+            }
+            for ((v, c), a) in row.iter_mut().zip(&*over).zip(a) {
+                *v = match self.set.blend {
+                    Blend::Over => c + *v * (1.0 - a),
+                    Blend::Add => *v + c,
+                    Blend::Screen => *v + c * (1.0 - *v),
+                    Blend::Multiply => *v * (1.0 - a) + *v * c,
+                };
+            }
+            if let Some(alpha) = alpha.filter(|_| straight || linear) {
+                after
+                    .iter_mut()
+                    .zip(alpha)
+                    .zip(a)
+                    .for_each(|((to, below), a)| *to = self.alpha_after(*below, *a));
+                divide(row, after);
+            }
+            if linear {
+                self.curve.encode(self.level, row);
+            }
+            if alpha.is_some() && linear && !straight {
+                multiply(row, after, false);
+            }
+            for x in 0..n {
+                // Added light ends at white.
+                let top = if clips && self.set.blend == Blend::Add { base[x].max(1.0) } else { f32::MAX };
+                let under_nothing = a[x] == 0.0 && over[x] == 0.0;
+                row[x] = if under_nothing { 0.0 } else { row[x].min(top) - base[x] };
+            }
+        }
+    }
+
+    /// Removes the part of chroma that interpolation loses, which is in `input` and not in `same`, where the clip covers
+    /// it.
+    fn remove_lost<T: ConvertF32>(
+        &self,
+        clip: FrameRef<'_>,
+        input: FrameRef<'_>,
+        same: &FrameMut<'_>,
+        band: &mut Band<'_>,
+        room: &mut [f32],
+    ) {
+        let (sx, sy) = self.format.subsampling;
+        for p in band.writes.iter().filter(|&p| p < self.format.planes() && self.format.is_chroma(p)) {
+            let Code { zero, .. } = Code::of(&self.format, p);
+            let legal = self.format.legal(p).map_or((0.0, 0.0), |(lo, hi)| (lo.into(), hi.into()));
+            let to = band.output.plane_mut(p);
+            for y in to.rows() {
+                let rows = (y << sy)..((y + 1) << sy).min(clip.plane(3).height());
+                let out = to.row_mut::<T>(y);
+                let room = &mut room[..out.len()];
+                to_f32(self.level, out, zero as f32, room);
+                let (before, after) = (input.plane(p).row::<T>(y), same.plane(p).row::<T>(y));
+                for (x, v) in room.iter_mut().enumerate() {
+                    let columns = (x << sx)..((x + 1) << sx).min(self.format.width as usize);
+                    let count = (rows.len() * columns.len()) as f32;
+                    let alpha = rows
+                        .clone()
+                        .map(|y| clip.plane(3).row::<f32>(y)[columns.clone()].iter().sum::<f32>());
+                    let lost = before[x].less(0.0) - after[x].less(0.0);
+                    *v -= alpha.sum::<f32>() / count * lost;
+                }
+                from_f32(self.level, room, zero as f32, legal, out);
+            }
+        }
+    }
+}
+
+impl Render for ClipOverlay {
+    type Params = (i64, Placement);
+    type State = Option<Frame>;
+
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
+        let place = self.place(at)?;
+        let placement = self.placement(at);
+        let state = Some(placement.key() ^ key(&[place as f64]));
+        let writes = match self.set.blend {
+            Blend::Multiply => self.format.color_planes(),
+            _ => self.format.all_planes(),
+        };
+        let reach = Reach::Rows(self.rgb.reach());
+        Some((Plan { reach, state, ..Plan::in_place(writes) }, (place, placement)))
+    }
+
+    fn memory(&self) -> Memory {
+        let rows = 4 * (self.format.width as usize + 64) * 4;
+        Memory {
+            fixed: 0,
+            per_frame: 2 * self.clip.memory()
+                + 2 * self.rgb.memory()
+                + Scratch::picture_bytes(&self.format, self.format.height as usize)
+                + self.resampler.memory(100.0)
+                + rows,
+        }
+    }
+
+    fn prepare(
+        &self,
+        (place, placement): &Self::Params,
+        _: Option<Frame>,
+        host: &Host<'_>,
+    ) -> Result<Option<Frame>, PrepareError> {
         host.check()?;
-        self.painter.bin(&splats[..splats.len().min(self.most)], &mut bins, host.executor);
-        Ok(bins)
-    }
-}
-
-/// A filter with few splats, which are computed anew for each frame.
-pub(super) trait SplatFilter: Send + Sync + 'static {
-    fn overlay(&self) -> &Overlay;
-
-    /// Whether a frame has splats.
-    fn shows(&self, at: &FrameTime) -> bool;
-
-    /// The splats of a frame. An error comes from a file that is read while rendering.
-    fn splats(&self, at: &FrameTime) -> Result<Vec<Splat>, PrepareError>;
-
-    fn memory(&self) -> Memory {
-        self.overlay().memory()
-    }
-}
-
-impl<T: SplatFilter> Render for T {
-    type Params = FrameTime;
-    type State = Bins;
-
-    fn at(&self, at: &FrameTime) -> Option<(Plan, FrameTime)> {
-        self.shows(at).then(|| (self.overlay().plan(at), *at))
+        let picture = self.clip.picture(*place)?;
+        if *placement == Placement::SAME {
+            return Ok(Some(picture));
+        }
+        let mut placed = Frame::new(*picture.format());
+        let rows = 0..placed.format().height as usize;
+        let plans = self.resampler.prepare(placement);
+        let (input, output) = (Some(picture.as_ref()), placed.as_mut());
+        let mut band = Band { rows, input, output, writes: PlaneSet::ALL };
+        self.resampler.render(&(*placement, [0.0; 4]), &plans, &mut band, &mut Scratch::default());
+        Ok(Some(placed))
     }
 
-    fn memory(&self) -> Memory {
-        SplatFilter::memory(self)
-    }
-
-    fn prepare(&self, at: &FrameTime, near: Bins, host: &Host<'_>) -> Result<Bins, PrepareError> {
-        self.overlay().prepare(near, host, &self.splats(at)?)
-    }
-
-    fn render(&self, _: &FrameTime, bins: &Bins, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.overlay().painter.draw(bins, &mut band.output, band.writes, scratch);
-    }
-}
-
-choices! {
-    for Blend {
-        /// covers the frame
-        Over = "over",
-        /// adds light
-        Add = "add",
-        /// adds light without exceeding white
-        Screen = "screen",
-        /// multiplies, which darkens the frame
-        Multiply = "multiply",
-    }
-}
-
-choices! {
-    for BlendSpace {
-        /// code values, as most programs do
-        Gamma = "gamma",
-        /// linear light, as light adds in a camera
-        Linear = "linear",
+    fn render(&self, _: &Self::Params, picture: &Option<Frame>, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let (Some(picture), input) = (picture, band.source()) else { return };
+        let picture = part(picture, &self.format);
+        let width = self.format.width as usize;
+        let top = self.format.depth.bits().map_or(1.0, |_| f32::from(self.format.codes().1));
+        let ([own, rows], scratch) = scratch.buffers_and_rest::<f32, 2>([width, 3 * width]);
+        let clip = |y: usize| [0, 1, 2, 3].map(|p| picture.plane(p).row::<f32>(y));
+        let alpha = self.format.alpha_plane();
+        let read_alpha = |a: usize, y: usize, out: &mut [f32]| {
+            for_depth!(self.format.depth, T => to_f32::<T>(self.level, input.plane(a).row(y), 0.0, out));
+            out.iter_mut().for_each(|v| *v /= top);
+        };
+        self.rgb.render(band, scratch, &mut |y: usize, _: &mut [f32], colors: [&mut [f32]; 3]| {
+            if let Some(a) = alpha {
+                read_alpha(a, y, own);
+            }
+            self.mix(colors, clip(y), alpha.map(|_| &*own), rows);
+        });
+        if let Some(through) = &self.interpolated {
+            let (mut same, scratch) = scratch.picture(self.format, &band.rows);
+            let mut of_same = Band {
+                rows: band.rows.clone(),
+                input: Some(input),
+                output: same.reborrow(),
+                writes: band.writes,
+            };
+            through.render(&mut of_same, scratch, |_, _, _| ());
+            for_depth!(self.format.depth, T => self.remove_lost::<T>(picture, input, &same, band, own));
+        }
+        let Some(a) = alpha.filter(|a| band.writes.has(*a)) else { return };
+        for y in band.rows.clone() {
+            read_alpha(a, y, own);
+            own.iter_mut().zip(clip(y)[3]).for_each(|(own, a)| *own = self.alpha_after(*own, *a) * top);
+            for_depth!(self.format.depth, T => {
+                let to = band.output.plane_mut(a).row_mut::<T>(y);
+                to.copy_from_slice(input.plane(a).row(y));
+                from_f32::<T>(self.level, own, 0.0, (0.0, top), to);
+            });
+        }
     }
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::frame::{ColorRange, Depth, Family, Frame, Parity, PlaneSet};
-    use crate::host::{CurrentThread, NoCache};
-    use crate::particle::draw::{Shape, reference::coverage};
-    use core::sync::atomic::AtomicBool;
-
-    /// Compares a filter's splats on a uniform 8-bit grey frame with the definition in f64; coverage is the mean of
-    /// 16 x 16 points per sample.
-    pub(in crate::filter) fn is_as_defined(
-        laid: &impl SplatFilter,
-        shapes: &[Shape],
-        at: &FrameTime,
-        code: u8,
-    ) {
-        let format = laid.overlay().format;
-        let (width, height) = (format.width as usize, format.height as usize);
-        let mut frame = Frame::new(format);
-        (0..height).for_each(|y| frame.row_mut::<u8>(0, y).fill(code));
-        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
-        let bins = laid.prepare(at, Bins::default(), &host).unwrap();
-        let mut band = Band { rows: 0..height, input: None, output: frame.as_mut(), writes: PlaneSet::ALL };
-        laid.render(at, &bins, &mut band, &mut Scratch::default());
-
-        let (black, span) = if format.range == ColorRange::Full { (0.0, 255.0) } else { (16.0, 219.0) };
-        let mut want = vec![(f64::from(code) - black) / span; width * height];
-        let splats = laid.splats(at).unwrap();
-        assert!(!splats.is_empty());
-        for s in &splats {
-            let (cx, cy) = (f64::from(s.x) / 256.0, f64::from(s.y) / 256.0);
-            let reach = f64::from(s.half[0] + s.half[1]) / 16.0 + 2.0;
-            let rows = (cy - reach).max(0.0) as usize..((cy + reach).max(0.0) as usize).min(height);
-            let columns = (cx - reach).max(0.0) as usize..((cx + reach).max(0.0) as usize).min(width);
-            for (y, x) in rows.flat_map(|y| columns.clone().map(move |x| (y, x))) {
-                let at = [x as f64 + 0.5 - cx, y as f64 + 0.5 - cy];
-                let covered = coverage(&shapes[s.style as usize], s, at, [1.0; 2]);
-                let a = covered * f64::from(s.opacity) / 65535.0;
-                let p = &mut want[y * width + x];
-                *p = *p * (1.0 - a) + a * f64::from(s.colour[0]) / 65535.0;
-            }
-        }
-        let mut changed = 0;
-        for (i, want) in want.iter().enumerate() {
-            let (got, want) = (f64::from(frame.row::<u8>(0, i / width)[i % width]), black + span * want);
-            assert!((got - want).abs() <= 1.0, "{} {}: {got}, not {want}", i % width, i / width);
-            changed += usize::from((want - f64::from(code)).abs() > 4.0);
-        }
-        assert!(changed > 20, "only {changed} samples are changed");
-    }
-
-    #[test]
-    fn both_fields_together_are_the_frame() {
-        let frame = Format::new(64, 64, Family::Gray, Depth::Bits(8), (0, 0));
-        let of = |format: Format| Overlay::new(&format, vec![], 1, Level::SCALAR).unwrap();
-        let at = |format| of(format).splat([10.0, 20.5], [4.0, 2.0], 0.0);
-        let whole = at(frame);
-        assert_eq!((whole.x, whole.y, whole.half), (2560, 5248, [64, 32]));
-        // The middle of row 20 is that of row 10 of the top field; row 21 is row 10 of the bottom field.
-        let (top, bottom) = (at(frame.field(Parity::Top)), at(frame.field(Parity::Bottom)));
-        assert_eq!((top.y, top.half), (2688, [64, 16]));
-        assert_eq!(bottom.y, 2688 - 128);
-        let turned = of(frame.field(Parity::Top)).splat([0.0, 0.0], [4.0, 2.0], 0.25);
-        assert_eq!((turned.half, turned.angle), ([32, 32], 0x4000));
-    }
-}
+mod tests;

@@ -31,7 +31,7 @@ pub use effect::{Effect, EffectError, MAX_LAYERS, MAX_PARTICLES};
 pub use layer::{Appearance, ColourBy, Emission, Layer, LifeCurve, Page, Side, SpawnArea, Sprite, Tint};
 pub use presets::Preset;
 
-use super::overlay::Overlay;
+use super::splats::Overlay;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Spec};
 use crate::curve::Integral;
 use crate::frame::{Format, FrameTime, Scratch};

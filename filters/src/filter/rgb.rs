@@ -8,9 +8,7 @@ use super::convert::{Convert, divide, multiply};
 use super::point::mean_alpha;
 use super::{Band, Render};
 use crate::for_depth;
-use crate::frame::{
-    Alpha, ColorRange, Depth, Family, Format, FrameMut, FrameRef, Matrix, PlaneSet, Sample, Scratch, Siting,
-};
+use crate::frame::{Alpha, Depth, Format, FrameMut, FrameRef, PlaneSet, Sample, Scratch};
 use crate::pixel::convert::Code;
 use crate::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
 use crate::pixel::resample::carry;
@@ -51,16 +49,7 @@ impl ThroughRgb {
 
     fn bound(format: &Format, added: Option<Format>, level: Level) -> Result<ThroughRgb, SettingError> {
         let multiplied = format.alpha == Alpha::Premultiplied;
-        let rgb = Format {
-            family: Family::Rgb,
-            depth: Depth::Float,
-            subsampling: (0, 0),
-            siting: Siting::Unspecified,
-            range: ColorRange::Full,
-            matrix: Matrix::RGB,
-            alpha: if multiplied { Alpha::Premultiplied } else { Alpha::None },
-            ..*format
-        };
+        let rgb = format.float_rgb(if multiplied { Alpha::Premultiplied } else { Alpha::None });
         let bound = Convert::new(format, &rgb, level)
             .and_then(|to_rgb| Ok((to_rgb, Convert::new(&rgb, &added.unwrap_or(*format), level)?)));
         let (to_rgb, from_rgb) = bound.map_err(|e| SettingError::new("", e))?;

@@ -18,7 +18,7 @@ mod snapshot;
 mod tests;
 
 use super::mask::{Side, check_obstacle, obstacle};
-use super::overlay::Overlay;
+use super::splats::Overlay;
 use super::stepped::{self, Clock, RECENT, SimulationTrack, Stepped};
 use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Simulate, Spec};
 use crate::frame::{Format, FrameTime, Scratch};

@@ -14,10 +14,7 @@ mod tests;
 
 use super::convert::with_matrix_of;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
-use crate::frame::{
-    Alpha, ColorRange, Depth, Family, FieldOrder, Format, FrameTime, MAX_SIDE, Matrix, Scratch, Siting,
-    Transfer,
-};
+use crate::frame::{Alpha, Depth, Family, FieldOrder, Format, FrameTime, MAX_SIDE, Scratch, Transfer};
 use crate::pixel::resample::{Axis, InterpolationKernel, Pass, Warp, Windows, convolve_rows};
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
@@ -116,18 +113,12 @@ impl Spec for ScaleSpec {
         if !linear && input.alpha != Alpha::Straight {
             return *input;
         }
+        let alpha = if input.has_alpha() { Alpha::Premultiplied } else { Alpha::None };
+        let rgb = input.float_rgb(alpha);
+        let transfer = if linear { Transfer::LINEAR } else { input.transfer };
         let gray = input.family == Family::Gray;
-        Format {
-            family: if gray { Family::Gray } else { Family::Rgb },
-            depth: Depth::Float,
-            subsampling: (0, 0),
-            siting: Siting::Unspecified,
-            range: ColorRange::Full,
-            matrix: if gray { input.matrix } else { Matrix::RGB },
-            alpha: if input.has_alpha() { Alpha::Premultiplied } else { Alpha::None },
-            transfer: if linear { Transfer::LINEAR } else { input.transfer },
-            ..*input
-        }
+        let (family, matrix) = if gray { (input.family, input.matrix) } else { (rgb.family, rgb.matrix) };
+        Format { family, matrix, transfer, ..rgb }
     }
 
     fn check(&mut self, _: &Values) -> Result<(), SettingError> {

@@ -6,7 +6,7 @@
 //! Scratches are born at a constant rate along the strip, in closed form: the ones that touch a frame follow from its
 //! number.
 
-use super::overlay::{Overlay, SplatFilter};
+use super::splats::{Overlay, SplatFilter};
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
 use crate::host::PrepareError;
@@ -205,7 +205,7 @@ impl SplatFilter for Scratches {
 
 #[cfg(test)]
 mod tests {
-    use super::super::overlay::tests::is_as_defined;
+    use super::super::splats::tests::is_as_defined;
     use super::*;
     use crate::ratio::Ratio;
     use crate::settings::{Settings, Values};

@@ -4,8 +4,7 @@ use super::convert::{self, multiply};
 use super::scale;
 use super::{Band, Filter};
 use crate::frame::{
-    Alpha, ColorRange, Depth, Family, Format, Frame, FrameRef, FrameTime, Matrix, PictureStructure, PlaneSet,
-    Scratch, SecondInput, Siting,
+    Alpha, Format, Frame, FrameRef, FrameTime, PictureStructure, PlaneSet, Scratch, SecondInput,
 };
 use crate::host::PrepareError;
 use crate::pixel::resample::InterpolationKernel;
@@ -33,19 +32,9 @@ impl Second {
     /// The colours of the input have no linear matrix.
     pub(super) fn new(input: Arc<dyn SecondInput>, source: &Format, level: Level) -> Result<Second, String> {
         let own = Format { picture: PictureStructure::Frame, ..input.format()? };
-        let from = own;
-        let rgb = Format {
-            family: Family::Rgb,
-            depth: Depth::Float,
-            subsampling: (0, 0),
-            siting: Siting::Unspecified,
-            range: ColorRange::Full,
-            matrix: Matrix::RGB,
-            // Pictures without alpha are opaque.
-            alpha: if from.has_alpha() { from.alpha } else { Alpha::Premultiplied },
-            ..from
-        };
-        let steps = conversion(&from, &rgb, level)?;
+        // Pictures without alpha are opaque.
+        let rgb = own.float_rgb(if own.has_alpha() { own.alpha } else { Alpha::Premultiplied });
+        let steps = conversion(&own, &rgb, level)?;
         let products = Format { alpha: Alpha::Premultiplied, ..rgb };
         let format = Format { width: source.width, height: source.height, ..products };
         let scale = scale::bind(&products, &format, InterpolationKernel::Bicubic, level);

@@ -4,7 +4,7 @@
 //! whole pixels it is copied exactly. Several pictures need several filters; one picture at thousands of positions
 //! needs a track file.
 
-use super::overlay::{Overlay, SplatFilter};
+use super::splats::{Overlay, SplatFilter};
 use super::{Entry, Filter, Memory, Render, Role, Spec};
 use crate::frame::{Alpha, Family, Format, Frame, FrameTime, Transfer};
 use crate::host::PrepareError;

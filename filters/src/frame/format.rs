@@ -319,6 +319,20 @@ impl Format {
         Format { picture: PictureStructure::Field(parity), ..*self }
     }
 
+    /// The format of the same pictures as float R, G and B of full range, with alpha of this kind.
+    pub fn float_rgb(&self, alpha: Alpha) -> Format {
+        Format {
+            family: Family::Rgb,
+            depth: Depth::Float,
+            subsampling: (0, 0),
+            siting: Siting::Unspecified,
+            range: ColorRange::Full,
+            matrix: Matrix::RGB,
+            alpha,
+            ..*self
+        }
+    }
+
     /// The displayed shape of a sample, width over height: the [aspect](Format::aspect) if it is known, else 1. Values
     /// outside 0.1 to 10 are tagging errors and are clamped.
     pub fn shape(&self) -> f64 {

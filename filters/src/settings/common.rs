@@ -82,10 +82,10 @@ pub static COMMON: [Setting; 16] = [
         group: "Mask",
         ..Setting::new(
             MASK,
-            "Applies the filter only where a mask is white. The mask is the luma, times the alpha, of a picture, sequence \
-             or video, which is stretched over the picture and shown by its own times; or it is drawn: `ellipse`, \
-             `rectangle`; or it is made from the picture before the filter: its `alpha`, a range of its `luma`, or a \
-             `color` and its neighbours. A file of such a name: `./luma`.",
+            "Applies the filter only where a mask is white. The mask is a picture, sequence or video (its luma times its \
+             alpha, stretched over the picture), a drawn `ellipse` or `rectangle`, or a key of the picture before the \
+             filter: its `alpha`, a range of its `luma`, or a `color` and its neighbours. For a file with such a name \
+             write `./luma`.",
             Kind::File(FileKind::Mask),
         )
     },

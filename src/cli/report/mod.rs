@@ -126,7 +126,7 @@ impl Console {
         self.message(self.style.warning(), job, text, &Event::Warning { text });
     }
 
-    /// An error of a job that is not its result, which programs get as a warning: the event of the result follows.
+    /// An error before the end of a job. Programs get it as a warning, because the result has an event of its own.
     fn error(&self, job: Option<&str>, text: &str) {
         self.message(self.style.error(), job, text, &Event::Warning { text });
     }

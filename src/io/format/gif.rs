@@ -113,7 +113,7 @@ impl Sink for Gif {
         // players slow such files down to 10 frames a second
         if self.format.rate > Ratio::whole(50) {
             lost.push(format!(
-                "{name} (gif) cannot keep everything: players show at most 50 frames per second, and this are {}",
+                "{name} (gif) cannot keep everything: players show at most 50 frames per second, and the source has {}",
                 self.format.rate
             ));
         }

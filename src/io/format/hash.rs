@@ -5,10 +5,9 @@
 //! `framemd5` for the same pixel format.
 
 use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos};
-use crate::disk::{OutputFile, PartialOutput};
 use crate::journal::shard::Kind;
-use crate::media::sink::rescue;
-use crate::media::{Encode, FrameStamp, Plan, Rescue, Sink, SinkError};
+use crate::media::sink::EncodedFile;
+use crate::media::{Encode, FrameStamp, Plan, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::ffi::OsStr;
 use std::io::Write;
@@ -43,34 +42,8 @@ fn file_of(name: &OsStr) -> &OsStr {
 /// See [`SinkError`].
 pub fn create(file: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let file = if file.is_empty() { OsStr::new("-") } else { file };
-    Ok(Box::new(Hash { out: plan.open(file)? }))
-}
-
-struct Hash {
-    out: OutputFile,
-}
-
-impl Sink for Hash {
-    fn encoder(&self) -> Arc<dyn Encode> {
-        Arc::new(Lines)
-    }
-
-    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
-        rescue(&self.out)
-    }
-
-    fn write(&mut self, _: &FrameStamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
-        self.out.put(encoded)?;
-        Ok(self.out.mark()?)
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        Ok(self.out.finish()?)
-    }
-
-    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
-        Ok(self.out.abandon()?)
-    }
+    let (out, encoder) = (plan.open(file)?, Arc::new(Lines));
+    Ok(Box::new(EncodedFile { out, encoder, keeps_times: true, warnings: Vec::new(), notes: Vec::new() }))
 }
 
 /// Formats the lines.

@@ -1,5 +1,5 @@
-//! Samples without a header (`NAME.yuv`, `NAME.raw`, `raw:`), as FFmpeg's `rawvideo`. Who reads them has to know their
-//! format: see [`RawVideo`].
+//! Samples without a header (`NAME.yuv`, `NAME.raw`, `raw:`), as FFmpeg's `rawvideo`. Their reader must know the format:
+//! see [`RawVideo`].
 
 pub use crate::media::source::RawVideo;
 
@@ -7,14 +7,14 @@ use super::images::lost_color;
 use super::y4m::input::Input;
 use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos, y4m};
 use crate::disk::opened::OpenedFile;
-use crate::disk::{OutputFile, PartialOutput, reach};
+use crate::disk::reach;
 use crate::journal::shard::Kind;
 #[cfg(feature = "ffmpeg")]
 use crate::libav::packed::Packed;
-use crate::media::sink::rescue;
+use crate::media::sink::{EncodedFile, not_stored};
 use crate::media::source::broadcast_rate;
 use crate::media::{
-    Decode, Done, Encode, FrameStamp, Info, Options, Plan, Rescue, Sink, SinkError, Slot, Source, SourceError,
+    Decode, Done, Encode, FrameStamp, Info, Options, Plan, Sink, SinkError, Slot, Source, SourceError,
 };
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, NameError};
 use grainfield_filters::ratio::Ratio;
@@ -367,53 +367,13 @@ fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let raw = RawVideo { size: (format.width, format.height), pix_fmt, rate: Some(format.rate) };
     let lost: Vec<String> = plan.lost_in_video.iter().cloned().chain(lost_color(format)).collect();
     let note = format!("{name}: raw samples without a header: {raw}{range}");
-    Ok(Box::new(RawSink { out, samples, note, lost }))
-}
-
-struct RawSink {
-    out: OutputFile,
-    samples: Samples,
-    note: String,
-    /// Properties of the source's pictures that have no place.
-    lost: Vec<String>,
-}
-
-impl Sink for RawSink {
-    fn encoder(&self) -> Arc<dyn Encode> {
-        Arc::new(self.samples.clone())
-    }
-
-    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
-        rescue(&self.out)
-    }
-
-    fn keeps_times(&self) -> bool {
-        false
-    }
-
-    fn warnings(&self) -> Vec<String> {
-        let lost = (!self.lost.is_empty()).then(|| self.lost.join(", "));
-        lost.map(|lost| format!("raw samples lack this information of the source: {lost}"))
-            .into_iter()
-            .collect()
-    }
-
-    fn notes(&self) -> Vec<String> {
-        vec![self.note.clone()]
-    }
-
-    fn write(&mut self, _: &FrameStamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
-        self.out.put(encoded)?;
-        Ok(self.out.mark()?)
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), SinkError> {
-        Ok(self.out.finish()?)
-    }
-
-    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
-        Ok(self.out.abandon()?)
-    }
+    Ok(Box::new(EncodedFile {
+        out,
+        encoder: Arc::new(samples),
+        keeps_times: false,
+        warnings: not_stored("a file of raw samples", &lost),
+        notes: vec![note],
+    }))
 }
 
 impl Encode for Samples {

@@ -173,6 +173,59 @@ pub trait Encode: Send + Sync {
     fn encode(&self, stamp: &FrameStamp, frame: &Frame, out: &mut Vec<u8>) -> Result<(), SinkError>;
 }
 
+/// A file, or a pipe, of encoded frames one after the other.
+pub(crate) struct EncodedFile {
+    pub(crate) out: OutputFile,
+    pub(crate) encoder: Arc<dyn Encode>,
+    /// See [`Sink::keeps_times`].
+    pub(crate) keeps_times: bool,
+    /// See [`Sink::warnings`].
+    pub(crate) warnings: Vec<String>,
+    /// See [`Sink::notes`].
+    pub(crate) notes: Vec<String>,
+}
+
+impl Sink for EncodedFile {
+    fn encoder(&self) -> Arc<dyn Encode> {
+        Arc::clone(&self.encoder)
+    }
+
+    fn rescue(&self) -> Result<Arc<dyn Rescue>, SinkError> {
+        rescue(&self.out)
+    }
+
+    fn keeps_times(&self) -> bool {
+        self.keeps_times
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn write(&mut self, _: &FrameStamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
+        self.out.put(encoded)?;
+        Ok(self.out.mark()?)
+    }
+
+    fn finish(self: Box<Self>) -> Result<(), SinkError> {
+        Ok(self.out.finish()?)
+    }
+
+    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
+        Ok(self.out.abandon()?)
+    }
+}
+
+/// The warning about properties of the source that an output cannot store; none without such properties.
+pub(crate) fn not_stored(output: &str, lost: &[String]) -> Vec<String> {
+    let warning = || format!("{output} cannot store this information of the source: {}", lost.join(", "));
+    (!lost.is_empty()).then(warning).into_iter().collect()
+}
+
 /// Ends a sink from outside, at once.
 pub trait Rescue: Send + Sync {
     /// Keeps what is finished, and makes it readable without the frames that an encoder holds. Takes about a second at

@@ -8,7 +8,7 @@
 
 use super::ConvertError;
 use crate::filter::{Band, Memory, Plan, Render};
-use crate::frame::{Alpha, ColorRange, Depth, Family, Format, FrameTime, Matrix, Scratch, Siting, Transfer};
+use crate::frame::{Alpha, ColorRange, Depth, Family, Format, FrameTime, Scratch, Transfer};
 use crate::pixel::transfer::TransferFunction;
 use crate::simd::Level;
 
@@ -59,16 +59,8 @@ pub fn path(from: &Format, to: &Format) -> Result<Vec<Format>, ConvertError> {
     }
     let gray = from.family == Family::Gray && to.family == Family::Gray;
     let float = |f: &Format| f.depth == Depth::Float && (gray || f.family == Family::Rgb);
-    let before = Format {
-        family: if gray { Family::Gray } else { Family::Rgb },
-        depth: Depth::Float,
-        subsampling: (0, 0),
-        siting: Siting::Unspecified,
-        range: ColorRange::Full,
-        matrix: if gray { from.matrix } else { Matrix::RGB },
-        alpha: if to.has_alpha() { from.alpha } else { Alpha::None },
-        ..*from
-    };
+    let rgb = from.float_rgb(if to.has_alpha() { from.alpha } else { Alpha::None });
+    let before = if gray { Format { family: from.family, matrix: from.matrix, ..rgb } } else { rgb };
     let before = if float(from) && from.alpha == before.alpha { *from } else { before };
     // If alpha is dropped, premultiplied colour is the picture over black, and is converted as such.
     let kind = if before.has_alpha() { to.alpha } else { Alpha::None };

@@ -1,7 +1,7 @@
 //! Converts agents to splats: perspective, light, haze, and motion blur. Small agents are a few ellipses, others pictures of
 //! their own, see `portrait`.
 
-use super::super::overlay::Overlay;
+use super::super::splats::Overlay;
 use super::FlipBook;
 use super::figure::{Figure, SIMPLE, palette, pose};
 use super::mesh::Individual;

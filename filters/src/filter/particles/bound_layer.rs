@@ -1,6 +1,6 @@
 //! A layer bound to a picture: the position and appearance of each particle.
 
-use super::super::overlay::Overlay;
+use super::super::splats::Overlay;
 use super::curve_rate::{CurveRate, Pulses, peak};
 use super::effect::Effect;
 use super::layer::{Appearance, ColourBy, Emission, Layer, Page, SpawnArea, life_value};

@@ -1,6 +1,6 @@
 //! The tiles of a frame.
 
-use super::super::overlay::Overlay;
+use super::super::splats::Overlay;
 use super::draw::{self, Flyer, GrainPoint, Light, Material, Style, Tile};
 use super::scene::Scene;
 use super::snapshot::{CHUNK, Drawn, Point, Snapshot, TileKey};

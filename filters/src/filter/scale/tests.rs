@@ -2,7 +2,7 @@ use super::*;
 use crate::filter::convert::assumed_matrix;
 use crate::filter::testing::{FORMATS, at, format, noise, run_to, values};
 use crate::frame::sites::frame_place;
-use crate::frame::{Frame, Parity, PictureStructure};
+use crate::frame::{Frame, Matrix, Parity, PictureStructure};
 use crate::settings::ChoiceEnum;
 
 const KERNELS: [&str; 4] = ["nearest", "bilinear", "bicubic", "lanczos"];

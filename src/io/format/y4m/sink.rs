@@ -9,7 +9,7 @@ use crate::format::images::lost_color;
 use crate::format::y4m::header::{FRAME, compose, parse};
 use crate::format::y4m::{Y4mFrame, Y4mHeader};
 use crate::media::FrameStamp;
-use crate::media::sink::rescue;
+use crate::media::sink::{not_stored, rescue};
 use crate::media::{Plan, Rescue, Sink, SinkError};
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneRef, Siting,
@@ -125,10 +125,7 @@ impl Sink for Y4m {
     }
 
     fn warnings(&self) -> Vec<String> {
-        let lost = (!self.lost.is_empty()).then(|| self.lost.join(", "));
-        lost.map(|lost| format!("y4m cannot store this information of the source: {lost}"))
-            .into_iter()
-            .collect()
+        not_stored("y4m", &self.lost)
     }
 
     fn write(&mut self, stamp: &FrameStamp, frame: &Frame, _: &[u8]) -> Result<(), SinkError> {

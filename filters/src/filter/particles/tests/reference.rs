@@ -9,7 +9,7 @@ use super::super::flight::{Flight, wave};
 use super::super::layer::{Appearance, ColourBy, Emission, Layer, Page, SpawnArea, Sprite, Tint};
 use super::super::layer_renderer::LayerRenderer;
 use super::super::{Preset, presets};
-use crate::filter::overlay::Overlay;
+use crate::filter::splats::Overlay;
 use crate::frame::{Format, Frame, Parity};
 use crate::particle::draw::{Blend, Splat, SplatStyle, rank};
 use crate::particle::{BLOCK, PlacedBlock, Pool, Spread, View, continue_draws};
