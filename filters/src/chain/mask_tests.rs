@@ -213,4 +213,6 @@ fn where_the_picture_is_that_of_the_clip_nothing_changes() {
     assert!(error.unwrap_err().contains("41 x 30"));
     let both = step(&[("where", "clean.mp4"), ("mask", "luma")], None);
     assert!(try_render(&both, &picture_of(format)).unwrap_err().contains("only one of"));
+    let none = step(&[("mask", "luma"), ("mask_low", "0.8"), ("mask_high", "0.2")], None);
+    assert!(try_render(&none, &picture_of(format)).unwrap_err().contains("0.8 is above mask_high=0.2"));
 }

@@ -318,6 +318,14 @@ impl Key {
         if matches!(measure, Measure::Alpha) && format.alpha_plane().is_none() {
             return Err(SettingError::new(MASK, format!("{} has no alpha", format.name())));
         }
+        let range: [Animated; 2] = [common.read(MASK_LOW), common.read(MASK_HIGH)];
+        if let [Some(low), Some(high)] = [range[0].constant(), range[1].constant()]
+            && low > high
+        {
+            let problem =
+                format!("{low} is above {MASK_HIGH}={high}: give a lower one, or {MASK_INVERT}=true");
+            return Err(SettingError::new(MASK_LOW, problem));
+        }
         let rgb = ThroughRgb::new(format, level)?;
         let mut clean = None;
         if let Measure::Change(clip) = &measure {
@@ -336,7 +344,7 @@ impl Key {
         Ok(Key {
             measure,
             clean,
-            range: [common.read(MASK_LOW), common.read(MASK_HIGH)],
+            range,
             color: common.read(MASK_COLOR),
             near: common.read(MASK_NEAR),
             soft: common.read(MASK_SOFT),
