@@ -19,6 +19,8 @@ const FILES: &[(&str, &[u8])] = table![
     "api.js",
     "state.js",
     "viewer.js",
+    "player.js",
+    "kept.js",
     "thumbs.js",
     "timeline.js",
     "filters.js",

@@ -129,6 +129,7 @@ fn router(studio: &Arc<state::Studio>) -> Router {
         .route("/recipe", post(api::recipe))
         .route("/curve", post(api::curve))
         .route("/frame/{clip}/{key}/{number}", get(frames::frame))
+        .route("/hash/{clip}/{key}/{number}", get(frames::hash))
         .route("/pixels/{clip}/{key}/{number}", get(frames::pixels))
         .route("/scopes/{clip}/{key}/{number}", get(frames::scopes))
         .route("/scene/{clip}/{number}", get(frames::scene))

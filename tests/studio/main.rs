@@ -13,6 +13,7 @@ mod keys;
 mod look;
 mod opening;
 mod page;
+mod playing;
 mod queue;
 mod reach;
 mod recovery;

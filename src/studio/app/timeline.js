@@ -2,8 +2,9 @@
 // The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
-import { clip, codeText, effect, frame, isSearching, markers, range, rate, seek, selection, signal, timecode, timeText } from './state.js';
-import { dropped, everyFrame, loop, play, playing, shownRate } from './viewer.js';
+import { clip, codeText, effect, frame, isSearching, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
+import { dropped, everyFrame, loop, panes, play, playing, scrubbing, shownRate } from './viewer.js';
+import { changes, runs, shownSides } from './kept.js';
 import { command, icon, keyText } from './keys.js';
 
 const width = signal(600);
@@ -57,6 +58,7 @@ function ruler() {
   const one = Math.max(2, at.one);
   return svg`
     <rect class="track" x=${x(c.first)} y="14" width=${x(c.last + 1) - x(c.first)} height="18"/>
+    ${ready.value.map(([a, b]) => svg`<rect class="ready" x=${x(a)} y="32" width=${Math.max(1, x(b + 1) - x(a))} height="3"/>`)}
     ${selection.value ? svg`<rect class="sel" x=${x(from)} y="14" width=${Math.max(2, x(to + 1) - x(from))} height="18"/>` : nothing}
     ${marks.map((n) => svg`<line class="tick" x1=${x(n)} x2=${x(n)} y1="9" y2="14"/><text x=${x(n) + 3} y="10">${n}</text>`)}
     ${markers.value.map((m) => svg`<path class="marker" d="M${x(m) + one / 2 - 4} 24h8l-4 8z"><title>marker ${m}</title></path>`)}
@@ -64,8 +66,28 @@ function ruler() {
     <rect class="head" x=${x(frame.value)} y="12" width=${one} height="22"/>`;
 }
 
-/** @param {PointerEvent} e */
+/** Frames whose pictures are there, in runs. @type {import('./vendor/signals-core.js').Signal<[number, number][]>} */
+export const ready = signal([]);
+
+/** Looks which frames are there, a few times a second. */
+function watchKept() {
+  let waiting = 0;
+  effect(() => {
+    void [changes.value, clip.value, key.value, view.layout.value, view.zoom.value, view.center.value];
+    waiting ||= setTimeout(() => {
+      waiting = 0;
+      const wanted = shownSides(view.layout.value).map((side) => panes.get(side)?.want(123456789) ?? '');
+      ready.value = wanted.every(Boolean) ? runs(wanted.map((url) => /** @type {[string, string]} */ (url.split('123456789')))) : [];
+    }, 150);
+  });
+}
+
+let resting = 0;
+/** The hand moves along the timeline, until it rests. @param {PointerEvent} e */
 function scrub(e) {
+  scrubbing.value = true;
+  clearTimeout(resting);
+  resting = setTimeout(() => (scrubbing.value = false), 200);
   const c = clip.value;
   if (!c) return;
   const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
@@ -121,11 +143,13 @@ function template() {
         if (playing.value) play(0);
         scrub(e);
       }}
-      @pointermove=${(/** @type {PointerEvent} */ e) => e.buttons && scrub(e)}>${ruler()}</svg>`;
+      @pointermove=${(/** @type {PointerEvent} */ e) => e.buttons && scrub(e)}
+      @pointerup=${() => (scrubbing.value = false)}>${ruler()}</svg>`;
 }
 
 /** @param {HTMLElement} root */
 export function startTimeline(root) {
   effect(() => render(template(), root));
+  watchKept();
   new ResizeObserver(() => (width.value = Math.max(50, root.querySelector('.ruler')?.clientWidth ?? 600))).observe(root);
 }

@@ -2,21 +2,16 @@
 // one to one, or each as a square of device pixels.
 
 import { html, render } from './vendor/lit-html.js';
-import { blob, get, picture } from './api.js';
-import { area, check, checked, clip, effect, frame, isFine, key, rate, range, report, seek, signal, toast, view } from './state.js';
+import { get, picture } from './api.js';
+import { area, check, checked, clip, effect, frame, isFine, key, signal, view } from './state.js';
+import { keep, kept, shownSides as sidesOf } from './kept.js';
+import { playing, scrubbing, startPlayer } from './player.js';
+
+export * from './player.js';
 
 /** @typedef {import('./api.js').Picture} Picture */
-/** @typedef {'in' | 'out' | 'diff'} Side */
+/** @typedef {import('./kept.js').Side} Side */
 
-/** What plays: 0 is nothing, else the speed and direction. */
-export const playing = signal(0);
-export const playSide = signal(/** @type {'both' | 'in' | 'out'} */ ('both'));
-export const everyFrame = signal(false);
-export const loop = signal(true);
-/** Frames that playing has left out. */
-export const dropped = signal(0);
-/** Frames that playing shows in a second. */
-export const shownRate = signal(0);
 /** Hashes of the frames that were shown last, and which frames those were. */
 export const hashes = signal({ in: '', out: '', inOf: '', outOf: '' });
 /** The hash of the frame that is wanted, when it is known. @param {'in' | 'out'} side */
@@ -29,13 +24,6 @@ export const codes = signal(/** @type {null | {x: number, y: number, in: any, ou
 /** Waits for a point in the picture: the position of a setting. */
 export const picking = signal(/** @type {null | ((x: number, y: number) => void)} */ (null));
 export const busy = signal(false);
-
-/** Sides that a layout shows, in order. @param {string} layout @returns {Side[]} */
-const sidesOf = (layout) => {
-  if (layout === 'wipe') return ['in', 'out'];
-  if (layout !== 'side' && layout !== 'stack') return [/** @type {Side} */ (layout)];
-  return view.swapped.value ? ['out', 'in'] : ['in', 'out'];
-};
 
 /** The size of what a side shows. @param {Side} side */
 function sizeOf(side) {
@@ -111,8 +99,8 @@ class Pane {
     return [place(this.canvas.width, width, cx), place(this.canvas.height, height, cy)];
   }
 
-  /** The address of what should be seen of a frame. @param {number} number */
-  want(number) {
+  /** The address of what should be seen of a frame: nearly that while it moves. @param {number} number @param {boolean} [moves] */
+  want(number, moves = true) {
     const c = clip.value;
     if (!c || (this.side !== 'in' && !key.value)) return '';
     const z = this.zoom();
@@ -135,13 +123,19 @@ class Pane {
     if (view.field.value) query.set('field', view.field.value);
     if (view.plane.value >= 0) query.set('plane', String(view.plane.value));
     if (view.clipping.value && this.side !== 'diff') query.set('clipping', 'true');
+    if (moves && z < 1) query.set('quick', 'true');
     return `${placeOf(this.side, number)}?${query}`;
   }
 
   /** Asks for what should be seen: one request at a time and the newest after it; one that takes long is given up. */
   refresh() {
-    const url = this.want(frame.value);
+    const near = scrubbing.value;
+    const url = this.want(frame.value, near) + (near ? '&near=true' : '');
     this.url = url;
+    // Until the exact picture arrives, the one that was made for playing.
+    const quick = this.want(frame.value);
+    const got = kept(url) ?? kept(quick);
+    if (got && this.shownUrl !== url && this.shownUrl !== quick) this.show(kept(url) ? url : quick, got);
     const running = this.running?.abort.signal.aborted ? '' : this.running?.url;
     if (!url || url === this.shownUrl || url === running) {
       this.next = '';
@@ -168,7 +162,9 @@ class Pane {
       else this.box.classList.add('waiting');
     }, 300);
     try {
-      this.show(url, await picture(url, abort.signal));
+      const got = await picture(url, abort.signal);
+      if (!url.endsWith('near=true')) keep(url, got);
+      this.show(url, got);
     } catch (error) {
       if (error instanceof Error && error.name !== 'AbortError') this.fail(error);
     } finally {
@@ -205,13 +201,10 @@ class Pane {
     /** @type {CanvasRenderingContext2D} */ (source.getContext('2d', { willReadFrequently: true })).putImageData(got.image, 0, 0);
     const query = new URLSearchParams(url.split('?')[1]);
     const region = (query.get('region') ?? '0,0,0,0').split(',').map(Number);
-    this.shown = { source, region, zoomed: query.has('region'), number: Number(url.split('?')[0].split('/').pop()) };
+    this.shown = { source, region, zoomed: query.has('region'), number: got.number };
     this.shownUrl = url;
     this.error = '';
     this.label.classList.remove('bad');
-    // The hash of a difference is that of the result.
-    const side = this.side === 'in' ? 'in' : 'out';
-    hashes.value = { ...hashes.value, [side]: got.hash, [`${side}Of`]: url.split('?')[0] };
     this.draw();
   }
 
@@ -241,7 +234,8 @@ class Pane {
     this.outline(context);
     const percent = Math.round(this.zoom() * 100);
     const small = this.zoom() < 1;
-    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}`;
+    const about = this.shown && this.shown.number !== frame.value && scrubbing.value ? `, about: key frame ${this.shown.number}` : '';
+    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}`;
     this.badge.hidden = !small || this.side === 'in' || !isFine();
     this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
     this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
@@ -405,6 +399,17 @@ function listenTo(p) {
 let pointerPane = null;
 export const paneUnderPointer = () => pointerPane;
 
+/** The hashes of the frames that are shown, when they have rested for a moment. */
+async function readHashes() {
+  for (const side of /** @type {const} */ (['in', 'out'])) {
+    const of = placeOf(side, frame.value);
+    const isShown = sidesOf(view.layout.value).some((s) => s === side || (side === 'out' && s === 'diff'));
+    if (!isShown || !clip.value || (side === 'out' && !key.value) || hashes.value[`${side}Of`] === of) continue;
+    const { hash } = await get(of.replace('/frame/', '/hash/'));
+    hashes.value = { ...hashes.value, [side]: hash, [`${side}Of`]: of };
+  }
+}
+
 // ---- the codes under the pointer ----
 
 let reading = false;
@@ -429,149 +434,6 @@ async function readCodes() {
     codes.value = { ...at, in: a, out: b };
   } while (readAgain);
   reading = false;
-}
-
-// ---- playing ----
-
-// ---- sound ----
-
-/** Whether the input's sound is played. */
-export const sound = signal(false);
-/** @type {{clip: number, audio: HTMLAudioElement} | null} */
-let sounding = null;
-/** The bytes of one answer of the server. */
-const SOUND_PART = 8 << 20;
-
-/** The sound of the clip, fetched when it is first wanted; the browser plays what it can. */
-async function loadSound() {
-  const c = clip.value;
-  if (!c?.sound || !sound.value || sounding?.clip === c.id) return;
-  if (sounding) URL.revokeObjectURL(sounding.audio.src);
-  const audio = new Audio();
-  sounding = { clip: c.id, audio };
-  const parts = [];
-  for (let i = 0; i * SOUND_PART < c.sound; i++) parts.push(await blob(`/sound/${c.id}/${i}`));
-  audio.onerror = () => {
-    sound.value = false;
-    toast('the browser cannot play the sound of this clip', true);
-  };
-  audio.src = URL.createObjectURL(new Blob(parts));
-}
-
-/** Lets the sound go on where the picture is. @param {number} at the frame @param {number} speed 0 is silence */
-function hear(at, speed) {
-  const c = clip.value;
-  const audio = sounding?.audio;
-  if (!c || !audio?.src || sounding?.clip !== c.id) return;
-  if (!sound.value || speed <= 0 || everyFrame.value) return audio.pause();
-  const time = (at - c.first) / rate.value;
-  audio.playbackRate = speed;
-  // A delay of a tenth of a second is inaudible; a jump is not.
-  if (Math.abs(audio.currentTime - time) > 0.1 * speed) audio.currentTime = time;
-  if (audio.paused && !audio.ended) audio.play().catch(() => {});
-}
-
-/** The sound that is played, for tests and for the status line. */
-export const heard = () => sounding?.audio ?? null;
-
-/** @type {number} */
-let playToken = 0;
-
-/** @param {number} speed @param {'both' | 'in' | 'out'} [side] */
-export function play(speed, side = 'both') {
-  playing.value = speed;
-  playSide.value = side;
-  dropped.value = 0;
-  if (speed) run(++playToken).catch(report);
-  else {
-    playToken++;
-    hear(frame.value, 0);
-  }
-}
-
-/** Shows frames by the page's clock: three on their way, those that come too late are given up and counted.
- * @param {number} mine */
-async function run(mine) {
-  let [first, last] = range();
-  if (frame.value < first || frame.value > last) seek(first);
-  if (playing.value > 0 && frame.value >= last) seek(first);
-  let begun = performance.now();
-  let from = frame.value;
-  let at = from;
-  /** @type {Map<number, {abort: AbortController, got: null | Map<Side, [string, Picture]>}>} */
-  const coming = new Map();
-  /** When frames of the last second were shown. @type {number[]} */
-  let times = [];
-  const give = () => coming.forEach((c) => c.abort.abort());
-  const ask = (/** @type {number} */ n) => {
-    const abort = new AbortController();
-    const one = { abort, got: /** @type {null | Map<Side, [string, Picture]>} */ (null) };
-    coming.set(n, one);
-    const shown = sidesOf(view.layout.value);
-    const sides = shown.filter((s) => playSide.value === 'both' || s === playSide.value || shown.length === 1);
-    const all = sides.map(async (side) => {
-      const url = pane(side).want(n);
-      return /** @type {[Side, [string, Picture]]} */ ([side, [url, await picture(url, abort.signal)]]);
-    });
-    Promise.all(all).then((list) => (one.got = new Map(list)), (error) => {
-      if (error.name !== 'AbortError') {
-        play(0);
-        report(error);
-      }
-    });
-  };
-  while (mine === playToken) {
-    await new Promise(requestAnimationFrame);
-    if (mine !== playToken) break;
-    const step = Math.sign(playing.value);
-    const elapsed = ((performance.now() - begun) / 1000) * rate.value * Math.abs(playing.value);
-    const ahead = Math.floor(elapsed);
-    hear(from + step * elapsed, playing.value);
-    let target = everyFrame.value ? at + step : from + step * ahead;
-    if (target > last || target < first) {
-      const end = step > 0 ? last : first;
-      dropped.value += Math.max(0, Math.abs(end - at) - (loop.value ? 0 : 1));
-      if (!loop.value) {
-        at = end;
-        break;
-      }
-      at = (step > 0 ? first : last) - step;
-      from = step > 0 ? first : last;
-      begun = performance.now();
-      target = from;
-      coming.forEach((c) => c.abort.abort());
-      coming.clear();
-    }
-    // The newest frame that has arrived and whose time has not passed.
-    const there = [...coming.keys()].filter((n) => coming.get(n)?.got && (target - n) * step >= 0);
-    const best = there.sort((a, b) => (b - a) * step)[0];
-    if (best !== undefined) {
-      const late = Math.abs(best - at) - 1;
-      if (late > 0 && best !== from) dropped.value += late;
-      coming.get(best)?.got?.forEach(([url, got], side) => pane(side).show(url, got));
-      at = best;
-      frame.value = best;
-      const now = performance.now();
-      times = [...times.filter((t) => now - t < 1000), now];
-      shownRate.value = times.length > 1 ? Math.round(((times.length - 1) * 10000) / (now - times[0])) / 10 : 0;
-    }
-    for (const [n, c] of coming) {
-      if ((n - at) * step <= 0 || (!everyFrame.value && (n - target) * step < -3)) {
-        c.abort.abort();
-        coming.delete(n);
-      }
-    }
-    const next = everyFrame.value || (at - target) * step > -3 ? at + step : target;
-    for (let n = next; coming.size < 3 && n >= first && n <= last && Math.abs(n - next) < 3; n += step) {
-      if (!coming.has(n)) ask(n);
-    }
-  }
-  give();
-  if (mine === playToken) {
-    hear(at, 0);
-    playing.value = 0;
-    seek(at);
-  }
 }
 
 // ---- putting it on the page ----
@@ -601,6 +463,7 @@ export function startViewer(root) {
           [p.canvas.width, p.canvas.height] = [out.canvas.width, out.canvas.height];
         }
       }
+      void scrubbing.value;
       if (!playingNow) p.refresh();
       else p.draw();
     }
@@ -618,9 +481,12 @@ export function startViewer(root) {
     void [pointer.value, key.value, frame.value];
     queueMicrotask(readCodes);
   });
+  startPlayer(pane);
+  let hashing = 0;
   effect(() => {
-    void [sound.value, clip.value];
-    loadSound().catch(report);
+    void [clip.value, key.value, frame.value, view.layout.value];
+    clearTimeout(hashing);
+    if (!playing.value && !scrubbing.value) hashing = setTimeout(() => readHashes().catch(() => {}), 150);
   });
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape' && picking.value) picking.value = null;
