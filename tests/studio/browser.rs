@@ -116,7 +116,9 @@ impl Browser {
                const recipe = JSON.stringify(s.checked.value?.recipe ?? null) === JSON.stringify(s.plainDoc())
                  || s.checked.value?.faults.length > 0;
                const shown = !s.clip.value || [...v.panes.values()].every((p) => !p.canvas.isConnected || p.error || (p.shownUrl === p.url && !p.running));
-               quiet = recipe && shown ? quiet + 1 : 0;
+               // A frame that rests has its hash a moment later.
+               const hashed = !s.clip.value || !s.key.value || [...v.panes.values()].every((p) => !p.canvas.isConnected || p.error || p.side === 'diff' || v.hashNow(p.side));
+               quiet = recipe && shown && hashed ? quiet + 1 : 0;
              }",
         );
     }

@@ -312,6 +312,14 @@ function points(step, s, given, effective, id) {
       @change=${(/** @type {any} */ e) => set(e.target.value.trim() || null)}>`, line, ['black', 'white']);
 }
 
+let lastDown = { at: 0, x: 0, y: 0 };
+/** Whether this is the second click of a double one: browsers do not count the clicks of pointers. @param {PointerEvent} e */
+export function isSecond(e) {
+  const is = e.timeStamp - lastDown.at < 400 && Math.hypot(e.clientX - lastDown.x, e.clientY - lastDown.y) < 5;
+  lastDown = { at: is ? 0 : e.timeStamp, x: e.clientX, y: e.clientY };
+  return is;
+}
+
 /** A function of 0..1 as a drawing with its text below: drag points, double-click or Shift+click adds one, Ctrl+click takes
  * it away.
  * @param {number[][]} list @param {{low: number, high: number, min: number, max: number}} range what is seen, and what may be
@@ -339,8 +347,8 @@ export function pointsField(list, { low, high, min, max }, write, text, line = [
         const hit = near(at);
         if (e.ctrlKey && hit >= 0) return write(list.filter((_, i) => i !== hit));
         const some = line.filter((_, i) => i % Math.ceil((line.length - 1) / 8) === 0);
-        if (!list.length && some.length) return e.shiftKey || e.detail === 2 ? write(some) : undefined;
-        if (hit < 0 && (e.shiftKey || e.detail === 2 || list.length === 0)) return write([...list, at].sort((a, b) => a[0] - b[0]));
+        if (!list.length && some.length) return e.shiftKey || isSecond(e) ? write(some) : undefined;
+        if (hit < 0 && (e.shiftKey || isSecond(e) || list.length === 0)) return write([...list, at].sort((a, b) => a[0] - b[0]));
         if (hit >= 0) {
           /** @type {any} */ (e.currentTarget).dragged = hit;
           /** @type {Element} */ (e.currentTarget).setPointerCapture(e.pointerId);

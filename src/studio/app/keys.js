@@ -3,7 +3,7 @@
 
 import { svg } from './vendor/lit-html.js';
 import {
-  addStep, canRedo, canUndo, clip, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, scale, seek,
+  addStep, canRedo, canUndo, clip, cuts, cutSelection, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, restoreCuts, scale, seek,
   seekKeyFrame, seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timecode, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
 import { play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
@@ -38,7 +38,10 @@ const layout = (name) => () => (view.layout.value = name);
 /** @param {number} by */
 const step = (by) => () => {
   if (playing.value) play(0);
-  seek(frame.value + by);
+  // Over what is cut out.
+  const to = frame.value + by;
+  const cut = cuts.value.find(([a, b]) => a <= to && to <= b);
+  seek(cut ? (by > 0 ? cut[1] + 1 : cut[0] - 1) : to);
 };
 /** @param {number} speed */
 const shuttle = (speed) => () => {
@@ -106,6 +109,8 @@ export const commands = [
     removeStep(s.id);
   }, can: () => !!selectedStep.value },
   { id: 'filter.paste', group: 'Filters', label: 'Paste the filter', keys: ['Ctrl+V'], run: () => copied && addStep(copied.name, copied.values) },
+  { id: 'sel.cut', group: 'Selection', label: 'Cut out the selected frames', keys: ['Delete'], run: cutSelection, can: () => !!selection.value },
+  { id: 'sel.restore', group: 'Selection', label: 'Bring cut frames back', keys: ['Shift+Delete'], run: restoreCuts, can: () => cuts.value.length > 0 },
   { id: 'filter.delete', group: 'Filters', label: 'Delete the filter', keys: ['Delete'], run: () => {
     const s = selectedStep.value;
     if (s) removeStep(s.id);
@@ -157,7 +162,7 @@ export const commands = [
   { id: 'sel.all', group: 'Selection', label: 'Select everything', keys: ['Ctrl+A'], run: () => {
     if (clip.value) selection.value = [clip.value.first, clip.value.last];
   } },
-  { id: 'sel.none', group: 'Selection', label: 'Select nothing', keys: ['Ctrl+D'], icon: 'none', run: () => (selection.value = null) },
+  { id: 'sel.none', group: 'Selection', label: 'Clear the selection', keys: ['Ctrl+D'], icon: 'none', run: () => (selection.value = null) },
   { id: 'view.side', group: 'View', label: 'Side by side', keys: ['1'], run: layout('side'), icon: 'side', on: () => view.layout.value === 'side' },
   { id: 'view.stack', group: 'View', label: 'One above the other', keys: ['2'], run: layout('stack'), icon: 'stack', on: () => view.layout.value === 'stack' },
   { id: 'view.swap', group: 'View', label: 'Swap source and result', keys: ['Shift+B'], run: () => (view.swapped.value = !view.swapped.value), on: () => view.swapped.value },
@@ -251,8 +256,8 @@ export function onKey(e) {
     }
     return;
   }
-  const found = commands.find((c) => keysOf(c).includes(name));
-  if (!found) return;
+  const found = commands.filter((c) => keysOf(c).includes(name));
+  if (!found.length) return;
   e.preventDefault();
-  if (!found.can || found.can()) found.run();
+  found.find((c) => !c.can || c.can())?.run();
 }

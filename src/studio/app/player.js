@@ -2,7 +2,7 @@
 // that is on its way is given up. Sound follows the picture.
 
 import { blob, picture } from './api.js';
-import { clip, effect, frame, key, range, rate, report, seek, signal, toast, view } from './state.js';
+import { clip, effect, frame, keptRanges, key, rate, report, seek, signal, toast, view } from './state.js';
 import { kept, keptOf, keep, LIMIT, shownSides } from './kept.js';
 
 /** @typedef {import('./viewer.js').Side} Side */
@@ -110,12 +110,27 @@ export function play(speed, side = 'both') {
 
 /** Shows frames by the page's clock. @param {number} mine */
 async function run(mine) {
-  let [first, last] = range();
-  if (frame.value < first || frame.value > last) seek(first);
+  // By position among the frames that are not cut out.
+  const ranges = keptRanges();
+  if (!ranges.length) return play(0);
+  /** @type {[number, number, number][]} */
+  const parts = [];
+  let last = -1;
+  for (const [a, b] of ranges) {
+    parts.push([a, b, last + 1]);
+    last += b - a + 1;
+  }
+  const numberOf = (/** @type {number} */ i) => {
+    const [a, , begin] = parts.findLast((p) => p[2] <= i) ?? parts[0];
+    return a + i - begin;
+  };
   const step = Math.sign(playing.value);
-  if (step > 0 && frame.value >= last) seek(first);
+  const next = parts.find(([, b]) => b >= frame.value);
+  const first = 0;
+  let from = next ? next[2] + Math.max(0, frame.value - next[0]) : 0;
+  if (frame.value < ranges[0][0] || (step > 0 && from >= last)) from = 0;
+  if (numberOf(from) !== frame.value) seek(numberOf(from));
   let begun = performance.now();
-  let from = frame.value;
   let at = from;
   let lastShown = begun - 1000;
   /** The frame that was asked for last. */
@@ -132,7 +147,7 @@ async function run(mine) {
     coming.add(n);
     const since = performance.now();
     try {
-      await fetchAll(n, stop.signal);
+      await fetchAll(numberOf(n), stop.signal);
       delay = delay ? 0.7 * delay + 0.3 * (performance.now() - since) : performance.now() - since;
     } catch (error) {
       if (mine === playToken && !stop.signal.aborted) {
@@ -148,7 +163,8 @@ async function run(mine) {
     const now = performance.now();
     const speed = rate.value * Math.abs(playing.value);
     const elapsed = ((now - begun) / 1000) * speed;
-    hear(from + step * elapsed, playing.value);
+    const sounds = Math.max(0, Math.min(last, from + step * Math.floor(elapsed)));
+    hear(numberOf(sounds) + (elapsed % 1), playing.value);
     let target = everyFrame.value ? at + step : from + step * Math.floor(elapsed);
     if ((target - last) * step > 0 && step > 0 || step < 0 && target < first) {
       const end = step > 0 ? last : first;
@@ -168,13 +184,13 @@ async function run(mine) {
     }
     // The newest that has arrived, of those whose time has come.
     let best = target;
-    while ((best - at) * step > 0 && !there(best)) best -= step;
+    while ((best - at) * step > 0 && !there(numberOf(best))) best -= step;
     if ((best - at) * step > 0 && (!everyFrame.value || now - lastShown >= 1000 / speed - 4)) {
       // The first frame of a loop follows none.
       if (Math.abs(best - at) > 1) dropped.value += Math.abs(best - at) - 1;
-      there(best)?.forEach(([side, url, got]) => paneOf(side).show(url, got));
+      there(numberOf(best))?.forEach(([side, url, got]) => paneOf(side).show(url, got));
       at = best;
-      frame.value = best;
+      frame.value = numberOf(best);
       lastShown = everyFrame.value ? Math.max(lastShown + 1000 / speed, now - 1000 / speed) : now;
       times = [...times.filter((t) => now - t < 2000), now];
       const rateNow = times.length > 1 ? ((times.length - 1) * 1000) / (now - times[0]) : 0;
@@ -184,22 +200,22 @@ async function run(mine) {
     const lead = everyFrame.value ? 0 : Math.floor((delay / 1000) * speed);
     const count = sides().length;
     const room = Math.min(AHEAD, Math.floor(LIMIT / 2 / count / bytesOf()));
-    let next = step * Math.max(step * (asked + step), step * (target + step * (everyFrame.value ? 0 : lead)));
-    while (coming.size * count < FLIGHT && (next - target) * step <= room && next >= first && next <= last) {
-      if (!coming.has(next) && !there(next)) ask(next);
-      asked = next;
-      next += step;
+    let wanted = step * Math.max(step * (asked + step), step * (target + step * (everyFrame.value ? 0 : lead)));
+    while (coming.size * count < FLIGHT && (wanted - target) * step <= room && wanted >= first && wanted <= last) {
+      if (!coming.has(wanted) && !there(numberOf(wanted))) ask(wanted);
+      asked = wanted;
+      wanted += step;
     }
     // Towards the end of a loop its beginning is asked for.
-    for (let n = step > 0 ? first : last; loop.value && (next > last || next < first) && coming.size * count < FLIGHT && (n - (step > 0 ? first : last)) * step < room / 2 && n >= first && n <= last; n += step) {
-      if (!coming.has(n) && !there(n)) ask(n);
+    for (let n = step > 0 ? first : last; loop.value && (wanted > last || wanted < first) && coming.size * count < FLIGHT && (n - (step > 0 ? first : last)) * step < room / 2 && n >= first && n <= last; n += step) {
+      if (!coming.has(n) && !there(numberOf(n))) ask(n);
     }
   }
   stop.abort();
   if (mine === playToken) {
     hear(at, 0);
     playing.value = 0;
-    seek(at);
+    seek(numberOf(at));
   }
 }
 

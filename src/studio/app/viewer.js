@@ -3,7 +3,7 @@
 
 import { html, render } from './vendor/lit-html.js';
 import { get, picture } from './api.js';
-import { area, check, checked, clip, effect, frame, isFine, key, signal, view } from './state.js';
+import { area, check, checked, clip, effect, frame, isFine, key, recent, signal, view } from './state.js';
 import { keep, kept, shownSides as sidesOf } from './kept.js';
 import { playing, scrubbing, startPlayer } from './player.js';
 
@@ -446,7 +446,17 @@ export function startViewer(root) {
     root.dataset.layout = layout;
     const open = clip.value;
     root.replaceChildren(...(open ? sides.map((s) => pane(s).box) : []));
-    if (!open) render(html`<p class="empty">No clip is open. <button @click=${() => import('./dialogs.js').then((d) => d.openClipDialog())}>Open a clip (Ctrl+O)</button></p>`, root.appendChild(document.createElement('div')));
+    if (!open) {
+      const box = root.appendChild(document.createElement('div'));
+      box.className = 'startbox';
+      import('./start.js').then(({ startPage }) => {
+        const stop = effect(() => {
+          void recent.value;
+          if (box.isConnected) render(startPage(), box);
+          else queueMicrotask(() => stop());
+        });
+      });
+    }
   });
   effect(() => {
     void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
