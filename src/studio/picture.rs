@@ -7,7 +7,7 @@
 
 use super::fault::Fault;
 use grainfield_filters::filter::convert::assumed_matrix;
-use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, Sample};
+use grainfield_filters::frame::{Depth, Family, Format, Frame, Sample};
 use grainfield_render::session::converted;
 
 /// The part of a frame that is shown, and how it is shown.
@@ -354,7 +354,7 @@ fn shrunk(frame: &Frame, [width, height]: [usize; 2]) -> Frame {
         let all = (columns * rows) as f32;
         // The middle of chroma and the ends of the range are other codes in 16 bits.
         let (scale, middle) = match from.depth {
-            Depth::Bits(bits) if from.range == ColorRange::Full || from.family == Family::Rgb => {
+            Depth::Bits(bits) if from.full_range() => {
                 let middle = if from.is_chroma(p) { (1u32 << (bits - 1)) as f32 } else { 0.0 };
                 (65535.0 / ((1u32 << bits) - 1) as f32, middle)
             }
@@ -411,6 +411,7 @@ fn weights(from: usize, to: usize) -> Vec<(usize, Vec<f64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grainfield_filters::frame::ColorRange;
 
     fn made(width: usize, height: usize) -> Rgba {
         let mut p = Rgba::new(width, height);

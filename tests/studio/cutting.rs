@@ -138,6 +138,41 @@ fn the_start_page_opens_clips_and_finds_dropped_ones() {
 }
 
 #[test]
+fn masks_are_drawn_and_presets_do_what_they_say() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 800);
+    b.open(&studio);
+    b.run("await s.openClip('pattern:bars:size=400x200:frames=50'); s.addStep('grain', { strength: '3', seed: '7' }); s.view.layout.value = 'out'; v.zoomTo(1);");
+    b.settle();
+    b.press("E");
+    let at = b.run(
+        "const p = v.panes.get('out'); const r = p.canvas.getBoundingClientRect(); const [x, y] = p.origin();
+         return [r.x + x, r.y + y].map(Math.round);",
+    );
+    let to = |x: i64, y: i64| json!({ "type": "pointerMove", "duration": 0, "x": at[0].as_i64().unwrap() + x, "y": at[1].as_i64().unwrap() + y, "origin": "viewport" });
+    b.post("/actions", &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": [
+        to(100, 50), { "type": "pointerDown", "button": 0 }, to(150, 90), to(200, 150), { "type": "pointerUp", "button": 0 } ] }] }));
+    b.settle();
+    assert_eq!(
+        b.run("const { mask, mask_at, mask_width, mask_height } = s.doc.value.steps[0].values; return [mask, mask_at, mask_width, mask_height, v.drawing.value, s.checked.value.faults.length]"),
+        json!(["ellipse", "0.375,0.5", "0.25", "0.5", null, 0])
+    );
+    if let Ok(folder) = std::env::var("GRAINFIELD_SHOTS") {
+        b.screenshot(&std::path::Path::new(&folder).join("mask.png"));
+    }
+    // A preset takes its own settings back, and leaves the others.
+    let choose = "const e = document.querySelector('[data-setting=preset] select'); e.value = 'heavy'; e.dispatchEvent(new Event('change', { bubbles: true }));";
+    b.run(choose);
+    let values = "const { preset, strength, seed, mask } = s.doc.value.steps[0].values; return [preset ?? null, strength ?? null, seed ?? null, mask ?? null]";
+    assert_eq!(b.run(values), json!(["heavy", null, "7", "ellipse"]));
+    b.run(
+        "[...document.querySelectorAll('#notice button')].find((e) => e.textContent === 'Keep mine').click()",
+    );
+    assert_eq!(b.run(values), json!(["heavy", "3", "7", "ellipse"]));
+}
+
+#[test]
 fn a_page_comes_back_with_its_server() {
     let session = Session::new();
     let studio = Studio::start(&session, "");

@@ -6,7 +6,7 @@ import {
   addStep, canRedo, canUndo, clip, cuts, cutSelection, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, restoreCuts, scale, seek,
   seekKeyFrame, seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timecode, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
-import { play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
+import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import * as dialogs from './dialogs.js';
 import { renderDialog } from './render.js';
 
@@ -109,18 +109,20 @@ export const commands = [
     removeStep(s.id);
   }, can: () => !!selectedStep.value },
   { id: 'filter.paste', group: 'Filters', label: 'Paste the filter', keys: ['Ctrl+V'], run: () => copied && addStep(copied.name, copied.values) },
-  { id: 'sel.cut', group: 'Selection', label: 'Cut out the selected frames', keys: ['Delete'], run: cutSelection, can: () => !!selection.value },
   { id: 'sel.restore', group: 'Selection', label: 'Bring cut frames back', keys: ['Shift+Delete'], run: restoreCuts, can: () => cuts.value.length > 0 },
-  { id: 'filter.delete', group: 'Filters', label: 'Delete the filter', keys: ['Delete'], run: () => {
+  { id: 'filter.delete', group: 'Filters', label: 'Cut out the selected frames, else delete the filter', keys: ['Delete'], run: () => {
+    if (selection.value) return cutSelection();
     const s = selectedStep.value;
     if (s) removeStep(s.id);
-  }, can: () => !!selectedStep.value },
+  }, can: () => !!selectedStep.value || !!selection.value },
   { id: 'filter.toggle', group: 'Filters', label: 'Switch the filter on or off', keys: ['Ctrl+B'], run: () => {
     const s = selectedStep.value;
     if (s) editStep(s.id, (one) => ({ ...one, off: !one.off }));
   }, can: () => !!selectedStep.value },
   { id: 'filter.up', group: 'Filters', label: 'Move the filter up', keys: ['Alt+ArrowUp'], run: () => moveStep(selected.value, selected.value - 1), icon: 'up' },
   { id: 'filter.down', group: 'Filters', label: 'Move the filter down', keys: ['Alt+ArrowDown'], run: () => moveStep(selected.value, selected.value + 1), icon: 'down' },
+  { id: 'mask.ellipse', group: 'Filters', label: 'Draw an ellipse as the filter’s mask', keys: ['E'], run: () => (drawing.value = 'ellipse'), can: () => !!selectedStep.value && open(), on: () => drawing.value === 'ellipse' },
+  { id: 'mask.rectangle', group: 'Filters', label: 'Draw a rectangle as the filter’s mask', keys: ['Shift+E'], run: () => (drawing.value = 'rectangle'), can: () => !!selectedStep.value && open(), on: () => drawing.value === 'rectangle' },
   { id: 'step.back', group: 'Frames', label: 'Frame back', keys: ['ArrowLeft', ','], run: step(-1), icon: 'back' },
   { id: 'step.forward', group: 'Frames', label: 'Frame forward', keys: ['ArrowRight', '.'], run: step(1), icon: 'forward' },
   { id: 'step.back50', group: 'Frames', label: '50 frames back', keys: ['Alt+ArrowLeft', 'PageUp'], run: step(-50) },
@@ -256,8 +258,8 @@ export function onKey(e) {
     }
     return;
   }
-  const found = commands.filter((c) => keysOf(c).includes(name));
-  if (!found.length) return;
+  const found = commands.find((c) => keysOf(c).includes(name));
+  if (!found) return;
   e.preventDefault();
-  found.find((c) => !c.can || c.can())?.run();
+  if (!found.can || found.can()) found.run();
 }

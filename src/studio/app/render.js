@@ -147,7 +147,7 @@ export function renderDialog() {
       }}>
       <label for="r-deliver">Deliver</label><select id="r-deliver" autofocus @change=${(/** @type {any} */ e) => deliver(e.target.value)}>
         ${deliveries.map((d) => html`<option value=${d.id} .selected=${delivered() === d.id}>${d.name}</option>`)}
-        <option value="" disabled .selected=${delivered() === ''}>As set below</option></select>
+        <option value="" disabled .selected=${delivered() === ''}>Custom</option></select>
       <label for="r-output">Output</label><input id="r-output" name="output" class="text" .value=${output.value} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/%06d.png)"
         @input=${(/** @type {any} */ e) => (output.value = e.target.value)}>
       <span></span><span class="dim">in <code>${folder.value}</code></span>

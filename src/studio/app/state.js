@@ -11,7 +11,7 @@ import { ApiError, get, post, tab } from './api.js';
  * @typedef {{steps: Step[], seed: string | null, drafts: Record<string, string>, cuts: Record<string, [number, number][]>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
  *   bits: number | null, colour: string, planes: string[], first: number, last: number, estimated: boolean, rate: [number, number], variable: boolean,
- *   notes: string[], details: [string, string][], sound: number | null}} Clip */
+ *   shape: number, fields: string, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
  *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[]}}}

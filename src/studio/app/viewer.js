@@ -3,7 +3,7 @@
 
 import { html, render } from './vendor/lit-html.js';
 import { get, picture } from './api.js';
-import { area, check, checked, clip, effect, frame, isFine, key, recent, signal, view } from './state.js';
+import { area, check, checked, clip, editStep, effect, frame, isFine, key, recent, selectedStep, signal, view } from './state.js';
 import { keep, kept, shownSides as sidesOf } from './kept.js';
 import { playing, scrubbing, startPlayer } from './player.js';
 
@@ -23,6 +23,8 @@ export const pointer = signal(/** @type {null | {x: number, y: number}} */ (null
 export const codes = signal(/** @type {null | {x: number, y: number, in: any, out: any}} */ (null));
 /** Waits for a point in the picture: the position of a setting. */
 export const picking = signal(/** @type {null | ((x: number, y: number) => void)} */ (null));
+/** The shape of a mask that the next drag in the picture draws. */
+export const drawing = signal(/** @type {null | 'ellipse' | 'rectangle'} */ (null));
 export const busy = signal(false);
 
 /** The size of what a side shows. @param {Side} side */
@@ -247,6 +249,19 @@ class Pane {
 
   /** The area that is measured. @param {CanvasRenderingContext2D} context */
   outline(context) {
+    const mask = maskOf(selectedStep.value);
+    if (mask && this.side !== 'diff') {
+      const { width, height } = sizeOf(this.side);
+      const [x, y, w, h] = [mask.at[0] * width, mask.at[1] * height, mask.size[0] * width, mask.size[1] * height].map((v) => v * this.zoom());
+      const [left, top] = this.origin();
+      context.strokeStyle = '#d9a441';
+      context.setLineDash([5, 4]);
+      context.beginPath();
+      if (mask.shape === 'ellipse') context.ellipse(left + x, top + y, w / 2, h / 2, 0, 0, 2 * Math.PI);
+      else context.rect(left + x - w / 2, top + y - h / 2, w, h);
+      context.stroke();
+      context.setLineDash([]);
+    }
     if (!area.value) return;
     const [x, y, w, h] = area.value;
     const z = this.zoom();
@@ -281,6 +296,22 @@ class Pane {
     const y = ((event.clientY - box.top) * this.canvas.height) / box.height;
     return [(x - left) / z, (y - top) / z];
   }
+}
+
+/** The drawn mask of a filter, in fractions of the picture; null if it has none, or one that moves.
+ * @param {import('./state.js').Step | null} step */
+function maskOf(step) {
+  const { mask = '', mask_at = '0.5,0.5', mask_width = '1', mask_height = '1' } = step?.values ?? {};
+  const numbers = [...mask_at.split(','), mask_width, mask_height].map(Number);
+  if (!/^(ellipse|rectangle)$/.test(mask) || numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
+  return { shape: mask, at: numbers.slice(0, 2), size: numbers.slice(2) };
+}
+
+/** Gives the selected filter the mask that is drawn. @param {number[]} rect middle, width and height, in fractions */
+function setMask(rect) {
+  const step = selectedStep.value;
+  const [x, y, w, h] = rect.map((v) => String(Number(v.toFixed(4))));
+  if (step && drawing.value) editStep(step.id, (one) => ({ ...one, values: { ...one.values, mask: drawing.value ?? '', mask_at: `${x},${y}`, mask_width: w, mask_height: h } }), `${step.id}.mask`);
 }
 
 const labels = { in: 'Source', out: 'Result', diff: 'Difference' };
@@ -334,7 +365,7 @@ export function zoomBy(by, on = [...panes.values()][0], place) {
 /** @param {Pane} p */
 function listenTo(p) {
   const { canvas } = p;
-  /** @type {null | {x: number, y: number, center: number[], wipes: boolean, corner?: number[]}} */
+  /** @type {null | {x: number, y: number, center: number[], wipes: boolean, corner?: number[], mask?: number[]}} */
   let drag = null;
   const fromMiddle = (/** @type {MouseEvent} */ e) => {
     const box = canvas.getBoundingClientRect();
@@ -361,7 +392,8 @@ function listenTo(p) {
     const at = (e.offsetX / canvas.clientWidth) - view.wipe.value;
     const wipes = view.layout.value === 'wipe' && Math.abs(at * canvas.clientWidth) < 12;
     drag = { x: e.clientX, y: e.clientY, center: view.center.value, wipes };
-    if (e.shiftKey) {
+    if (drawing.value && selectedStep.value) drag.mask = p.at(e);
+    else if (e.shiftKey) {
       drag.corner = p.at(e);
       area.value = null;
     }
@@ -372,12 +404,17 @@ function listenTo(p) {
     pointer.value = x >= 0 && y >= 0 && x < width && y < height ? { x, y } : null;
     pointerPane = p;
     if (!drag) return;
-    if (drag.corner) {
-      const [ax, ay] = drag.corner;
+    const from = drag.corner ?? drag.mask;
+    if (from) {
+      const [ax, ay] = from;
       const [bx, by] = p.at(e);
       const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(0, Math.min(most, v));
       const [x0, x1] = [Math.min(ax, bx), Math.max(ax, bx)].map((v) => Math.round(within(v, width)));
       const [y0, y1] = [Math.min(ay, by), Math.max(ay, by)].map((v) => Math.round(within(v, height)));
+      if (drag.mask) {
+        if (x1 > x0 && y1 > y0) setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height]);
+        return;
+      }
       area.value = x1 > x0 && y1 > y0 ? [x0, y0, x1 - x0, y1 - y0] : null;
       return;
     }
@@ -391,7 +428,10 @@ function listenTo(p) {
       moveTo(center[0] - ((e.clientX - drag.x) * scale) / width, center[1] - ((e.clientY - drag.y) * scale) / height);
     }
   });
-  canvas.addEventListener('pointerup', () => (drag = null));
+  canvas.addEventListener('pointerup', () => {
+    if (drag?.mask) drawing.value = null;
+    drag = null;
+  });
   canvas.addEventListener('pointerleave', () => (pointer.value = null));
 }
 
@@ -460,7 +500,7 @@ export function startViewer(root) {
   });
   effect(() => {
     void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
-    void [view.clipping.value, view.zoom.value, view.center.value, view.surround.value, area.value];
+    void [view.clipping.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
     const playingNow = playing.value;
     for (const side of sidesOf(view.layout.value)) {
       const p = pane(side);
@@ -499,9 +539,9 @@ export function startViewer(root) {
     if (!playing.value && !scrubbing.value) hashing = setTimeout(() => readHashes().catch(() => {}), 150);
   });
   document.addEventListener('keydown', (e) => {
-    if (e.key === 'Escape' && picking.value) picking.value = null;
+    if (e.key === 'Escape') picking.value = drawing.value = null;
   });
-  effect(() => root.classList.toggle('picking', !!picking.value));
+  effect(() => root.classList.toggle('picking', !!picking.value || !!drawing.value));
 }
 
 /** A whole frame as a PNG. @param {Side} side @returns {Promise<Blob>} */
