@@ -193,3 +193,26 @@ fn a_page_comes_back_with_its_server() {
         json!([21, "", 1])
     );
 }
+
+#[test]
+fn a_small_window_has_all_of_the_transport() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=640x360:frames=500");
+    let b = Browser::start(1024, 640);
+    b.open(&studio);
+    b.run("s.addStep('fade', { amount: '0=1;48=0' }); s.selection.value = [100, 400];");
+    for scale in [100, 200] {
+        b.run(&format!("s.scale.value = {scale};"));
+        b.settle();
+        let gone = b.run(
+            "return [...document.querySelectorAll('.transport button, .transport input, .transport .digits, .ruler')].filter((e) => {
+               const [a, box] = [e, document.querySelector('#timeline')].map((e) => e.getBoundingClientRect());
+               return a.width > 0 && (a.right > box.right + 1 || a.bottom > box.bottom + 1 || a.bottom > document.documentElement.scrollHeight * (s.scale.value / 100) + 1);
+             }).map((e) => e.outerHTML.slice(0, 90));",
+        );
+        if let Ok(folder) = std::env::var("GRAINFIELD_SHOTS") {
+            b.screenshot(&std::path::Path::new(&folder).join(format!("scale{scale}.png")));
+        }
+        assert_eq!(gone, json!([]), "{scale} %");
+    }
+}

@@ -118,7 +118,10 @@ fn a_long_group_of_pictures_is_decoded_once_for_steps_back() {
     let clip = studio.open("long.mp4");
     let get = |n: i64| {
         let begun = std::time::Instant::now();
-        (studio.get(&format!("/frame/{}/0/{n}?side=in&region=200,100,240,40", clip["id"])).body, begun.elapsed())
+        (
+            studio.get(&format!("/frame/{}/0/{n}?side=in&region=200,100,240,40", clip["id"])).body,
+            begun.elapsed(),
+        )
     };
     get(0);
     get(398);
