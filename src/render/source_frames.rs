@@ -4,7 +4,7 @@ use crate::pipeline::{FrameError, guarded};
 use grainfield_filters::frame::{Format, Frame, SourceFrames};
 use grainfield_filters::host::{PrepareError, lock};
 use grainfield_filters::ratio::Ratio;
-use grainfield_io::source::{Decode, FORWARD_LIMIT, FrameStamp, Info, Slot, Source, SourceError};
+use grainfield_io::source::{Decode, FrameStamp, Info, Pending, Slot, Source, SourceError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -13,6 +13,9 @@ const AROUND_BYTES: usize = 128 << 20;
 
 /// The largest distance at which a filter reads frames.
 const NEIGHBOURS: usize = 3;
+
+/// Requests of a viewer arrive out of order: so many frames before the one that is read are kept, too.
+const SKIPPED: i64 = 12;
 
 /// A decoded frame with the user's number.
 #[derive(Debug)]
@@ -74,9 +77,9 @@ impl Frames {
     /// The frames of a source, numbered with an offset, with the tags of `format`. The most recently used are kept up to
     /// `limit` bytes.
     pub(crate) fn new(source: Box<dyn Source>, format: Format, offset: i64, limit: usize) -> Frames {
-        let (decoder, at) = (source.decoder(), Some(source.info().first));
+        let (decoder, first) = (source.decoder(), source.info().first);
         Frames {
-            reader: Mutex::new(Reader { source, at }),
+            reader: Mutex::new(Reader { source, at: Some(first) }),
             decoder,
             format,
             offset,
@@ -89,12 +92,13 @@ impl Frames {
         lock(&self.cache).bytes
     }
 
-    pub(crate) fn is_near(&self, number: i64) -> bool {
+    /// Whether a frame is kept, or among so many that follow the one that was read last.
+    pub(crate) fn is_near(&self, number: i64, ahead: i64) -> bool {
         if lock(&self.cache).frames.iter().any(|(_, f)| f.stamp.number == number) {
             return true;
         }
         let at = lock(&self.reader).at.unwrap_or(i64::MAX);
-        (at..=at.saturating_add(FORWARD_LIMIT)).contains(&(number - self.offset))
+        (at..=at.saturating_add(ahead)).contains(&(number - self.offset))
     }
 
     /// [`Source::key_frame`] by the user's numbers.
@@ -124,13 +128,58 @@ impl Frames {
         if let Some(frame) = lock(&self.cache).get(number) {
             return Ok(Some(frame));
         }
-        let frame = guarded(|| Ok(self.read(&mut reader, number)?))?.map(Arc::new);
+        let begin = self.begin(&mut reader, number);
+        for before in begin..number {
+            // An error of another frame is no error of this one.
+            if stop.load(Ordering::Relaxed) || !matches!(self.keep(&mut reader, before, true), Ok(Some(_))) {
+                break;
+            }
+        }
+        self.keep(&mut reader, number, false)
+    }
+
+    /// Reads a frame, and keeps it. One that is only on the way to another is `None` where that one does not need it.
+    fn keep(
+        &self,
+        reader: &mut Reader,
+        number: i64,
+        on_the_way: bool,
+    ) -> Result<Option<Arc<SourceFrame>>, FrameError> {
+        let frame = guarded(|| Ok(self.read(reader, number, on_the_way)?))?.map(Arc::new);
         frame.iter().for_each(|frame| lock(&self.cache).put(frame));
         Ok(frame)
     }
 
-    fn read(&self, reader: &mut Reader, number: i64) -> Result<Option<SourceFrame>, SourceError> {
-        let Reader { source, at } = reader;
+    /// The first frame that is worth keeping on the way to another one: all that are skipped by a few, and after a step
+    /// back those since the last key frame, as all of these are decoded anyway, and further steps back follow.
+    fn begin(&self, reader: &mut Reader, number: i64) -> i64 {
+        let (kept, is_step_back) = {
+            let cache = lock(&self.cache);
+            let later = |f: &(u64, Arc<SourceFrame>)| {
+                (1..=SKIPPED).contains(&f.1.stamp.number.saturating_sub(number))
+            };
+            (cache.limit / self.format.frame_bytes().max(1), cache.frames.iter().any(later))
+        };
+        let kept = i64::try_from(kept).unwrap_or(i64::MAX).saturating_sub(1);
+        if let Some(at) = reader.at.map(|at| at.saturating_add(self.offset))
+            && number.saturating_sub(at).clamp(0, SKIPPED) == number.saturating_sub(at)
+        {
+            return at.max(number.saturating_sub(kept));
+        }
+        // A key frame itself needs no other.
+        let entry = is_step_back
+            .then(|| reader.source.key_frame(number.checked_sub(self.offset)?.checked_add(1)?, true));
+        let entry = entry.flatten().map(|entry| entry.saturating_add(self.offset));
+        entry.map_or(number, |entry| entry.max(number.saturating_sub(kept)).min(number))
+    }
+
+    fn read(
+        &self,
+        reader: &mut Reader,
+        number: i64,
+        on_the_way: bool,
+    ) -> Result<Option<SourceFrame>, SourceError> {
+        let Reader { source, at, .. } = reader;
         let source_number = number - self.offset;
         // The position is known again only after a success.
         if at.take() != Some(source_number) {
@@ -139,7 +188,8 @@ impl Frames {
         let mut slot = Slot::default();
         let Some(stamp) = source.next(&mut slot)? else { return Ok(None) };
         *at = stamp.number.checked_add(1);
-        if stamp.number != source_number {
+        // What is not decoded by now does not depend on other frames.
+        if stamp.number != source_number || on_the_way && !matches!(slot.pending, Some(Pending::Opaque(_))) {
             return Ok(None);
         }
         self.decoder.decode(&stamp, &mut slot)?;

@@ -15,6 +15,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use grainfield_filters::catalog::FILTERS;
+use grainfield_filters::filter::convert::assumed_matrix;
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format};
 use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
@@ -57,6 +58,8 @@ fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
         "colour": colour(&format),
         "planes": picture::plane_names(&format),
         "shape": format.shape(),
+        "fields": format.fields.name(),
+        "matrix": assumed_matrix(&format).0.name(),
         "first": info.first,
         "last": info.last.unwrap_or_else(|| announced(info)),
         "estimated": info.last.is_none(),

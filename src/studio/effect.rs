@@ -123,7 +123,7 @@ fn changed(text: &str, change: &Change) -> Result<String, ErrorResponse> {
                 None => drop(table.remove(key)),
                 Some(new) => {
                     let new: toml_edit::Value =
-                        new.parse().map_err(|_| Fault::new(format!("{key}: '{new}' is no value")))?;
+                        new.parse().map_err(|_| Fault::new(format!("{key}: '{new}' is not a value")))?;
                     put(table, key, &value(new));
                 }
             }

@@ -44,6 +44,11 @@ pub(super) struct FrameQuery {
     field: Option<Field>,
     #[serde(default)]
     clipping: bool,
+    /// Whether the last key frame before is as good, if it is there sooner.
+    #[serde(default)]
+    near: bool,
+    #[serde(default)]
+    quick: bool,
 }
 
 fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, ErrorResponse> {
@@ -55,7 +60,7 @@ fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, Err
     })
 }
 
-/// A frame as pixels of four bytes; a header has the frame's hash, as `grainfield hash` prints it.
+/// A frame as pixels of four bytes; a header has its number.
 pub(super) async fn frame(
     State(studio): Shared,
     Path(place): Place,
@@ -69,39 +74,46 @@ pub(super) async fn frame(
         plane: query.plane,
         field: query.field,
         clipping: query.clipping,
+        quick: query.quick,
     };
-    let which = which(place, query.side == Side::In)?;
-    let (shown, hash) = spawn_cancellable(&studio, move |studio, cancel| {
+    let mut which = which(place, query.side == Side::In)?;
+    let (shown, number) = spawn_cancellable(&studio, move |studio, cancel| {
         let _room = studio.clips.room(which.0, cancel)?;
+        if query.near {
+            which.2 = studio.clips.ready(which.0, which.2, cancel)?.soonest(which.2);
+        }
         let finished = studio.frame(which, cancel)?;
-        let shown = || -> Result<Rgba, ErrorResponse> {
-            Ok(match query.side {
-                Side::In | Side::Out => picture::show(&finished.frame, &view)?,
-                Side::Diff => {
-                    let input = studio.frame((which.0, 0, which.2), cancel)?;
-                    picture::difference(&input.frame, &finished.frame, &view)?
-                }
-            })
+        let shown = match query.side {
+            Side::In | Side::Out => picture::show(&finished.frame, &view)?,
+            Side::Diff => {
+                let input = studio.frame((which.0, 0, which.2), cancel)?;
+                picture::difference(&input.frame, &finished.frame, &view)?
+            }
         };
-        // The first digest of a frame takes as long as its conversion.
-        let (shown, hash) = std::thread::scope(|scope| {
-            let hash = scope.spawn(|| finished.hash().to_owned());
-            (shown(), hash.join())
-        });
-        Ok((shown?, hash.unwrap_or_else(|panic| std::panic::resume_unwind(panic))))
+        Ok((shown, which.2))
     })
     .await?;
-    Ok(pixels_of(shown, hash))
+    Ok(pixels_of(shown, number))
 }
 
-fn pixels_of(shown: Rgba, hash: String) -> Response {
+fn pixels_of(shown: Rgba, number: i64) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
         (HeaderName::from_static("x-width"), shown.width.to_string()),
         (HeaderName::from_static("x-height"), shown.height.to_string()),
-        (HeaderName::from_static("x-hash"), hash),
+        (HeaderName::from_static("x-number"), number.to_string()),
     ];
     (headers, shown.bytes).into_response()
+}
+
+/// The hash of a frame, as `grainfield hash` prints it; with key 0 that of the source's frame.
+pub(super) async fn hash(State(studio): Shared, Path(place): Place) -> Answer {
+    let which = which(place, false)?;
+    answer(&studio, move |studio, cancel| {
+        let _room = studio.clips.room(which.0, cancel)?;
+        Ok(json!({ "hash": studio.frame(which, cancel)?.hash() }))
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -153,11 +165,12 @@ pub(super) async fn scopes(
     Query(query): Query<ScopesQuery>,
 ) -> Answer {
     let which = which(place, query.side == Side::In)?;
+    let number = which.2;
     let drawn = spawn_cancellable(&studio, move |studio, cancel| {
         let _room = studio.clips.room(which.0, cancel)?;
         Ok(scopes::draw(&studio.frame(which, cancel)?.frame, query.scope)?)
     });
-    Ok(pixels_of(drawn.await?, String::new()))
+    Ok(pixels_of(drawn.await?, number))
 }
 
 #[derive(Deserialize)]

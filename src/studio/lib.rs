@@ -96,12 +96,26 @@ pub fn run(options: Options, settings: Resolve, stop: &Arc<AtomicBool>) -> Resul
 }
 
 async fn serve(options: Options, settings: Resolve, stop: &Arc<AtomicBool>) -> Result<(), String> {
+    let before = recovery::Address::before(options.state.as_deref());
     let port = options.port.unwrap_or(0);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-        .await
-        .map_err(|e| format!("127.0.0.1:{port}: {e}: leave --port out to use a free port"))?;
+    let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+    // A page of a server that has ended finds this one there.
+    let again = match &before {
+        Some(before) if port == 0 => bind(before.port).await.ok(),
+        _ => None,
+    };
+    let listener = match again {
+        Some(listener) => listener,
+        None => bind(port)
+            .await
+            .map_err(|e| format!("127.0.0.1:{port}: {e}: leave --port out to use a free port"))?,
+    };
     let port = listener.local_addr().map_err(|e| e.to_string())?.port();
-    let token = random(32).map_err(|e| format!("no random numbers for the page's key: {e}"))?;
+    let token = match before.filter(|before| before.port == port) {
+        Some(before) => before.token,
+        None => random(32).map_err(|e| format!("no random numbers for the page's key: {e}"))?,
+    };
+    recovery::Address { port, token: token.clone() }.keep(options.state.as_deref());
     let address = format!("http://127.0.0.1:{port}/#{token}");
     let hosts = guard::hosts(port, &options.allow_host);
     let studio = Arc::new(state::Studio::new(&options, settings, token, hosts, Arc::clone(stop))?);
@@ -129,6 +143,7 @@ fn router(studio: &Arc<state::Studio>) -> Router {
         .route("/recipe", post(api::recipe))
         .route("/curve", post(api::curve))
         .route("/frame/{clip}/{key}/{number}", get(frames::frame))
+        .route("/hash/{clip}/{key}/{number}", get(frames::hash))
         .route("/pixels/{clip}/{key}/{number}", get(frames::pixels))
         .route("/scopes/{clip}/{key}/{number}", get(frames::scopes))
         .route("/scene/{clip}/{number}", get(frames::scene))

@@ -29,6 +29,42 @@ pub(super) struct Recovery {
     tabs: Mutex<HashMap<String, (usize, Instant)>>,
 }
 
+/// Where the last server of this folder was, and its key: a page whose server was started again goes on.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub(super) struct Address {
+    pub(super) port: u16,
+    pub(super) token: String,
+}
+
+impl Address {
+    fn path(state: Option<&Path>) -> Option<PathBuf> {
+        let here = std::env::current_dir().and_then(fs::canonicalize).ok()?;
+        Recovery::new(state, &here).path("address")
+    }
+
+    /// The last one, of a day at most.
+    pub(super) fn before(state: Option<&Path>) -> Option<Address> {
+        let path = Address::path(state)?;
+        let age = fs::metadata(&path).ok()?.modified().ok()?.elapsed().ok()?;
+        let found: Address = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        (age < OFFERED && found.token.len() == 64).then_some(found)
+    }
+
+    /// Only the user can read the file. Without it, a page cannot come back: that is no error.
+    pub(super) fn keep(&self, state: Option<&Path>) {
+        let Some(path) = Address::path(state) else { return };
+        let write = || -> std::io::Result<()> {
+            let folder = path.parent().unwrap_or(Path::new("."));
+            fs::create_dir_all(folder)?;
+            let mut file = tempfile::NamedTempFile::new_in(folder)?;
+            serde_json::to_writer(&mut file, self)?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        let _ = write();
+    }
+}
+
 /// The file of a tab.
 struct SavedTab {
     tab: String,

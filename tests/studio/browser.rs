@@ -79,6 +79,8 @@ impl Browser {
 
     /// Opens the studio's page and waits for it.
     pub(crate) fn open(&self, studio: &Studio) {
+        // A studio that was started again may have the same address, which would not be loaded anew.
+        self.post("/url", &json!({ "url": "about:blank" }));
         self.post("/url", &json!({ "url": studio.address() }));
         self.until("return document.body.dataset.ready === 'true'");
         self.settle();
@@ -116,7 +118,9 @@ impl Browser {
                const recipe = JSON.stringify(s.checked.value?.recipe ?? null) === JSON.stringify(s.plainDoc())
                  || s.checked.value?.faults.length > 0;
                const shown = !s.clip.value || [...v.panes.values()].every((p) => !p.canvas.isConnected || p.error || (p.shownUrl === p.url && !p.running));
-               quiet = recipe && shown ? quiet + 1 : 0;
+               // A frame that rests has its hash a moment later.
+               const hashed = !s.clip.value || !s.key.value || [...v.panes.values()].every((p) => !p.canvas.isConnected || p.error || v.hashNow(p.side === 'in' ? 'in' : 'out'));
+               quiet = recipe && shown && hashed ? quiet + 1 : 0;
              }",
         );
     }

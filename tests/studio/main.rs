@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
 
 mod browser;
+mod cutting;
 mod drawings;
 mod effects;
 #[path = "../program/util.rs"]
@@ -13,6 +14,7 @@ mod keys;
 mod look;
 mod opening;
 mod page;
+mod playing;
 mod queue;
 mod reach;
 mod recovery;

@@ -340,7 +340,7 @@ fn unsaved_work_is_back_after_a_kill() {
     let before = b.run("return s.plainDoc()");
     studio.child.kill().unwrap();
     studio.child.wait().unwrap();
-    b.until("return document.querySelector('#status .bad')?.checkVisibility() ?? false");
+    b.until("return document.querySelector('#notice .lost')?.checkVisibility() ?? false");
     let studio = Studio::start(&session, CLIP);
     b.open(&studio);
     assert_eq!(b.run("return s.plainDoc()"), before);

@@ -42,7 +42,7 @@ use bound_recipes::{BoundRecipe, BoundRecipes};
 use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache, lock};
 use grainfield_filters::recipe::Recipe;
-use grainfield_io::source::Info;
+use grainfield_io::source::{FORWARD_LIMIT, Info};
 use job::{NoFrame, Request};
 use std::sync::Arc;
 
@@ -205,7 +205,14 @@ impl Clip {
     /// Whether a frame is kept, or follows soon after the one that was read last. Others of a clip of unknown length
     /// ([`Length::Header`](grainfield_io::source::Length)) are found only after all of it has been read.
     pub fn is_near(&self, number: i64) -> bool {
-        self.0.frames.is_near(number)
+        self.0.frames.is_near(number, FORWARD_LIMIT)
+    }
+
+    /// The frame that stands for this one while a viewer moves fast: itself if it is kept or one of the next few, else the
+    /// last key frame up to it, which needs no other to be decoded.
+    pub fn soonest(&self, number: i64) -> i64 {
+        let entry = || self.key_frame(number.saturating_add(1), true);
+        if self.0.frames.is_near(number, 4) { number } else { entry().unwrap_or(number) }
     }
 
     /// The size of the decoded frames that are kept, in bytes: at most [`FRAME_BYTES`].

@@ -67,14 +67,14 @@ export async function post(path, body, method = 'POST') {
   return (await ask(path, { method, headers, body: JSON.stringify(body) })).json();
 }
 
-/** @typedef {{image: ImageData, hash: string}} Picture */
+/** @typedef {{image: ImageData, number: number}} Picture */
 
 /** @param {string} path @param {AbortSignal} [signal] @returns {Promise<Picture>} */
 export async function picture(path, signal) {
   const response = await ask(path, { signal });
   const width = Number(response.headers.get('X-Width'));
   const bytes = new Uint8ClampedArray(await response.arrayBuffer());
-  return { image: new ImageData(bytes, width), hash: response.headers.get('X-Hash') ?? '' };
+  return { image: new ImageData(bytes, width), number: Number(response.headers.get('X-Number')) };
 }
 
 /**

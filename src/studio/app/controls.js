@@ -1,7 +1,7 @@
 // @ts-check A control for each kind of setting, made from the catalog. Values are text, as in a recipe.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
-import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, post, report, scale, setValue, signal, sizes } from './state.js';
+import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, offers, post, report, scale, setValue, settingOf, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
 import { icon } from './keys.js';
 import { fileDialog } from './files.js';
@@ -99,6 +99,21 @@ export function colourText(parts) {
 export const partsText = (s, parts) =>
   s.kind === 'colour' ? colourText(parts) : parts.map((p) => short(p)).join(',');
 
+/** Chooses a preset: settings that it has go back to it, and can be kept on purpose.
+ * @param {Step} step @param {Setting} s @param {string} preset */
+function usePreset(step, s, preset) {
+  const own = s.choices?.find((c) => c.id === preset)?.values ?? {};
+  const lost = Object.entries(step.values).filter(([id]) => id in own && id !== 'preset');
+  editStep(step.id, (one) => ({ ...one, values: { ...Object.fromEntries(Object.entries(one.values).filter(([id]) => !lost.some((l) => l[0] === id))), preset } }));
+  if (!lost.length) return;
+  const offer = {
+    text: `${spoken(preset)} has ${lost.map(([id, v]) => `its own ${settingOf(step, id)?.label.toLowerCase() ?? id} (yours was ${v.length > 20 ? 'a curve' : v})`).join(', ')}.`,
+    answers: /** @type {[string, () => unknown][]} */ ([['Keep mine', () => editStep(step.id, (one) => ({ ...one, values: { ...one.values, ...Object.fromEntries(lost) } }))]]),
+  };
+  offers.value = [...offers.value, offer];
+  setTimeout(() => (offers.value = offers.value.filter((o) => o !== offer)), 15000);
+}
+
 /** What a choice is called in a window: `fine 35mm`. @param {string} id */
 export const spoken = (id) => id.replace(/(?<=\w)-(?=\w)/g, ' ');
 
@@ -181,7 +196,7 @@ function body(step, s, given, effective, id) {
       return html`<input id=${id} type="checkbox" .checked=${/^(true|1|yes|on)$/i.test(value)}
         @change=${(/** @type {any} */ e) => set(String(e.target.checked))}>`;
     case 'choice':
-      return html`<select id=${id} @change=${(/** @type {any} */ e) => set(e.target.value === '' ? null : e.target.value)}>
+      return html`<select id=${id} @change=${(/** @type {any} */ e) => (s.id === 'preset' && e.target.value ? usePreset(step, s, e.target.value) : set(e.target.value === '' ? null : e.target.value))}>
         ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${spoken(effective) || (s.id === 'preset' ? 'none' : 'as the preset says')}</option>` : nothing}
         ${s.choices?.map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${spoken(c.id)}</option>`)}</select>`;
     case 'number':
@@ -209,7 +224,7 @@ function body(step, s, given, effective, id) {
     case 'points':
       return points(step, s, given, effective, id);
     default:
-      return text(id, given ?? '', typed, s.kind === 'planes' ? 'as usual for it' : s.kind === 'frames' ? 'the whole clip' : effective);
+      return text(id, given ?? '', typed, s.kind === 'planes' ? 'the filter’s own' : s.kind === 'frames' ? 'the whole clip' : effective);
   }
 }
 
@@ -312,6 +327,14 @@ function points(step, s, given, effective, id) {
       @change=${(/** @type {any} */ e) => set(e.target.value.trim() || null)}>`, line, ['black', 'white']);
 }
 
+let lastDown = { at: 0, x: 0, y: 0 };
+/** Whether this is the second click of a double one: browsers do not count the clicks of pointers. @param {PointerEvent} e */
+export function isSecond(e) {
+  const is = e.timeStamp - lastDown.at < 400 && Math.hypot(e.clientX - lastDown.x, e.clientY - lastDown.y) < 5;
+  lastDown = { at: is ? 0 : e.timeStamp, x: e.clientX, y: e.clientY };
+  return is;
+}
+
 /** A function of 0..1 as a drawing with its text below: drag points, double-click or Shift+click adds one, Ctrl+click takes
  * it away.
  * @param {number[][]} list @param {{low: number, high: number, min: number, max: number}} range what is seen, and what may be
@@ -339,8 +362,8 @@ export function pointsField(list, { low, high, min, max }, write, text, line = [
         const hit = near(at);
         if (e.ctrlKey && hit >= 0) return write(list.filter((_, i) => i !== hit));
         const some = line.filter((_, i) => i % Math.ceil((line.length - 1) / 8) === 0);
-        if (!list.length && some.length) return e.shiftKey || e.detail === 2 ? write(some) : undefined;
-        if (hit < 0 && (e.shiftKey || e.detail === 2 || list.length === 0)) return write([...list, at].sort((a, b) => a[0] - b[0]));
+        if (!list.length && some.length) return e.shiftKey || isSecond(e) ? write(some) : undefined;
+        if (hit < 0 && (e.shiftKey || isSecond(e) || list.length === 0)) return write([...list, at].sort((a, b) => a[0] - b[0]));
         if (hit >= 0) {
           /** @type {any} */ (e.currentTarget).dragged = hit;
           /** @type {Element} */ (e.currentTarget).setPointerCapture(e.pointerId);

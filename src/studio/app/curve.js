@@ -5,7 +5,8 @@ import { html, nothing, svg } from './vendor/lit-html.js';
 import { checked, clip, curveOf, doc, dock, dockOpen, effect, entry, frame, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal } from './state.js';
 import { curveText, isCurve, openCurve, partsText, short, slider, valueAt } from './controls.js';
 import { effectCurves } from './effect.js';
-import { axis, keyMarks, ticks } from './timeline.js';
+import { isSecond } from './controls.js';
+import { axis, keyMarks, span, ticks } from './timeline.js';
 
 /** @typedef {{at: string, frame: number, value: number[], shape: string, text?: string}} Key */
 /** @typedef {{keys: Key[], before: string, after: string, samples: number[][]}} Drawn */
@@ -20,8 +21,6 @@ const partNames = { position: ['x', 'y'], colour: ['red', 'green', 'blue', 'alph
 const size = signal([600, 160]);
 /** Where the plot begins, in pixels of the ruler above it. */
 const left = signal(0);
-/** The frames that are seen. */
-const span = signal(/** @type {[number, number] | null} */ (null));
 const chosen = signal(-1);
 /** Which part of its value was taken by the mouse. */
 let chosenPart = -1;
@@ -246,7 +245,7 @@ function editor() {
     const svgElement = /** @type {SVGSVGElement} */ (e.currentTarget);
     svgElement.focus();
     if (e.ctrlKey && hit.index >= 0) return removeKey(hit.index);
-    if (hit.index < 0 && (e.shiftKey || e.detail === 2)) {
+    if (hit.index < 0 && (e.shiftKey || isSecond(e))) {
       const value = d.samples.length === 1 ? [rounded(valueOf(py))] : d.samples.map((s) => s[Math.round(((frameAt(px) - from) / (to - from)) * (s.length - 1))] ?? s[0]);
       return addKey(Math.round(frameAt(px)), value);
     }

@@ -4,7 +4,7 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, post } from './api.js';
 import {
-  addStep, catalog, check, checked, clip, dirty, effect, frame, openClip, originals, range, recipePath, replaceRecipe, report, savedToml, seek, selection, signal, toast, unsavedEffects, userKeys,
+  addStep, catalog, check, checked, clip, dirty, effect, frame, frameOf, framesText, openClip, originals, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
 import { fileDialog } from './files.js';
@@ -70,7 +70,7 @@ export function openClipDialog() {
 }
 
 /** Asks before unsaved changes are lost. */
-const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has unsaved changes. Undo restores it.', 'Go on');
+const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has unsaved changes. Undo restores it.', 'Discard the changes');
 
 export async function newRecipe() {
   if (!(await mayLose())) return;
@@ -91,16 +91,19 @@ export async function openedRecipe(recipe, path, text) {
 }
 
 export function openRecipeDialog() {
-  fileDialog('Open a recipe', '.toml', async (path) => {
-    const { text } = await get(`/file?${new URLSearchParams({ path })}`);
-    const answer = await post('/recipe', { clip: null, toml: text }).catch((error) => {
-      const line = error instanceof ApiError ? error.error.line : undefined;
-      throw line ? new Error(`line ${line}: ${error.message}`) : error;
-    });
-    if (!(await mayLose())) return false;
-    await openedRecipe(answer.recipe, path, text);
-    return true;
+  fileDialog('Open a recipe', '.toml', openRecipeFile);
+}
+
+/** @param {string} path @returns {Promise<boolean>} whether it is opened */
+export async function openRecipeFile(path) {
+  const { text } = await get(`/file?${new URLSearchParams({ path })}`);
+  const answer = await post('/recipe', { clip: null, toml: text }).catch((error) => {
+    const line = error instanceof ApiError ? error.error.line : undefined;
+    throw line ? new Error(`line ${line}: ${error.message}`) : error;
   });
+  if (!(await mayLose())) return false;
+  await openedRecipe(answer.recipe, path, text);
+  return true;
 }
 
 /** Writes a file. One that exists is replaced without a question only if it still has the text that it `was` read with.
@@ -153,7 +156,8 @@ export function copyCommand() {
   const chain = checked.value?.chain;
   if (!c) return;
   const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(chain ? ['-f', chain] : [])];
-  if (selection.value) words.push('--frames', range().join('-'));
+  const frames = framesText();
+  if (frames) words.push('--frames', frames);
   if (unsavedEffects.value.length) toast(`${unsavedEffects.value[0]} is not saved: the command uses the file`, true);
   copy(words.map(quoted).join(' '), 'the command line');
 }
@@ -318,7 +322,8 @@ export function keysDialog() {
 export function factsDialog() {
   const c = clip.value;
   if (!c) return;
-  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['colour', c.colour], ['frames', `${c.first} to ${c.estimated ? 'about ' : ''}${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
+  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['fields', c.fields], ['pixels', c.shape === 1 ? 'square' : `${Number(c.shape.toFixed(4))} times as wide as high; the panes show them square`],
+    ['colour', c.colour], ...(c.matrix && c.planes.includes('U') && !c.colour.includes(c.matrix) ? [['matrix', `not stated: ${c.matrix} is assumed`]] : []), ['frames', `${c.first} to ${c.estimated ? 'about ' : ''}${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
   dialog(c.name, () => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
     <footer><button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');
 }
@@ -327,17 +332,12 @@ export function goDialog() {
   const problem = signal('');
   dialog('Go to', (close) => html`<form @submit=${(/** @type {any} */ e) => {
       e.preventDefault();
-      const text = e.target.querySelector('input').value.trim();
-      const c = clip.value;
-      if (!c) return;
-      const parts = text.split(':').map(Number);
-      if (/^-?\d+$/.test(text)) seek(Number(text));
-      else if (parts.length > 1 && parts.length < 4 && parts.every(Number.isFinite)) {
-        seek(c.first + Math.floor((parts.reduce((/** @type {number} */ all, /** @type {number} */ p) => all * 60 + p, 0) * c.rate[0]) / c.rate[1] + 1e-6));
-      } else {
-        problem.value = 'A frame (48) or a time (1:02.5)';
+      const to = frameOf(e.target.querySelector('input').value);
+      if (to === null) {
+        problem.value = 'A frame (48), a distance (+100), seconds (398.4s), a time (1:02.5) or a timecode (00:00:02:12)';
         return;
       }
+      seek(to);
       close();
     }}><input class="text digits" autofocus aria-label="Frame or time" .value=${String(frame.value)} @focus=${(/** @type {any} */ e) => e.target.select()}>
     ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}

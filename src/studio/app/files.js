@@ -8,6 +8,9 @@ import { dialog } from './dialogs.js';
 /** @typedef {{name: string, bytes: number | null, images: [number, number, number] | null}} Listed */
 /** @typedef {{folder: string, above: string | null, trail: [string, string][], roots: [string, string][], folders: string[], files: Listed[]}} Listing */
 
+/** What cannot be a clip. */
+const noClip = /\.(toml|txt|md|json|log|cube|gfa|css|js|html|rs|py|sh)$/i;
+
 /** The folder that was looked at last. */
 let lastFolder = '';
 
@@ -36,6 +39,8 @@ const length = (seconds) => {
 export function fileDialog(title, ending, done, { name = '', action = 'Open', clips = false } = {}) {
   const listing = signal(/** @type {Listing | null} */ (null));
   const typed = signal(name);
+  /** What the arrows have chosen: the name of a file, or of a folder with a slash. */
+  const at = signal('');
   const problem = signal('');
   /** The properties of clips, by their paths. */
   const known = signal(/** @type {Record<string, string>} */ ({}));
@@ -92,11 +97,22 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
       }
     };
     const l = listing.value;
-    const files = l?.files.filter((f) => !ending || f.name.toLowerCase().endsWith(ending)) ?? [];
+    // What is typed narrows the list, until it is the name of something in it.
+    const text = action === 'Open' ? typed.value.trim().toLowerCase() : '';
+    const isNamed = l?.files.some((f) => join(f.name).toLowerCase() === text);
+    const fits = (/** @type {string} */ name) => !text || isNamed || text.includes('/') || text.includes(':') || name.toLowerCase().includes(text);
+    const folders = l?.folders.filter(fits) ?? [];
+    const files = l?.files.filter((f) => (ending ? f.name.toLowerCase().endsWith(ending) : !noClip.test(f.name)) && fits(f.name)) ?? [];
+    const rows = [...folders.map((f) => `${f}/`), ...files.map((f) => f.name)];
     const places = l?.roots.filter(([, to]) => to !== l.trail[0]?.[1]) ?? [];
     return html`<form @submit=${(/** @type {Event} */ e) => {
         e.preventDefault();
-        if (typed.value.trim()) use(typed.value.trim());
+        const chosen = at.value;
+        if (chosen.endsWith('/')) {
+          [at.value, typed.value] = ['', ''];
+          go(join(chosen.slice(0, -1)));
+        } else if (chosen) use(join(chosen));
+        else if (typed.value.trim()) use(typed.value.trim());
       }}>
       <nav class="path" aria-label="Folder">
         <button type="button" title="The folder above" aria-label="The folder above" ?disabled=${!l || l.above === null} @click=${() => go(l?.above ?? '')}>↑</button>
@@ -104,10 +120,10 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
         ${places.length ? html`<span class="space"></span><select aria-label="Other folders" @change=${(/** @type {any} */ e) => go(e.target.value)}>
           <option selected disabled>Other folders</option>${places.map(([part, to]) => html`<option value=${to}>${part}</option>`)}</select>` : nothing}
       </nav>
-      ${clips && recent.value.length ? html`<p class="recent"><span class="dim">Opened last</span> ${recent.value.map((path) => html`<button type="button" title=${path} @click=${() => use(path)}>${path.split('/').pop()}</button>`)}</p>` : nothing}
+      ${clips && recent.value.length ? html`<p class="recent"><span class="dim">Recent</span> ${recent.value.map((path) => html`<button type="button" title=${path} @click=${() => use(path)}>${path.split('/').pop()}</button>`)}</p>` : nothing}
       <div class="filelist" role="group" aria-label="Files">
-        ${l?.folders.map((f) => html`<div><button type="button" @click=${() => go(join(f))}>${f}/</button></div>`)}
-        ${files.map((f) => html`<div data-path=${/\.(toml|txt|md|json|log)$/i.test(f.name) ? nothing : join(f.name)}><button type="button" class=${typed.value === join(f.name) ? 'lit' : ''} @click=${() => (typed.value = join(f.name))} @dblclick=${() => use(join(f.name))}>${f.name}</button>
+        ${folders.map((f) => html`<div><button type="button" class=${at.value === `${f}/` ? 'lit' : ''} @click=${() => go(join(f))}>${f}/</button></div>`)}
+        ${files.map((f) => html`<div data-path=${noClip.test(f.name) ? nothing : join(f.name)}><button type="button" class=${typed.value === join(f.name) || at.value === f.name ? 'lit' : ''} @click=${() => (typed.value = join(f.name))} @dblclick=${() => use(join(f.name))}>${f.name}</button>
           <span>${f.images ? `${f.images[0]}–${f.images[1]}: ${f.images[2]} images` : f.bytes === null ? '' : size(f.bytes)}</span>${clips ? html`<span>${known.value[join(f.name)] ?? ''}</span>` : nothing}</div>`)}
         ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
       </div>
@@ -115,8 +131,17 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer>${clips ? html`<select aria-label="Test signal" @change=${(/** @type {any} */ e) => (typed.value = `pattern:${e.target.value}`)}>
           <option selected disabled>Test signal</option>${signals.map((s) => html`<option>${s}</option>`)}</select>` : nothing}
-        <label for="file-name">Name</label><input class="text" id="file-name" autofocus aria-label="File name" .value=${typed.value} @input=${(/** @type {any} */ e) => (typed.value = e.target.value)}>
-        <button class="main" ?disabled=${!typed.value.trim()}>${action}</button></footer></form>`;
+        <label for="file-name">Name</label><input class="text" id="file-name" autofocus aria-label="File name" .value=${typed.value} @input=${(/** @type {any} */ e) => {
+          typed.value = e.target.value;
+          at.value = '';
+        }} @keydown=${(/** @type {KeyboardEvent} */ e) => {
+          const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+          if (!by || !rows.length) return;
+          e.preventDefault();
+          at.value = rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(at.value) + by))];
+          queueMicrotask(() => element.querySelector('.filelist .lit')?.scrollIntoView({ block: 'nearest' }));
+        }}>
+        <button class="main" ?disabled=${!typed.value.trim() && !at.value}>${action}</button></footer></form>`;
   }, 'files');
   element.addEventListener('close', () => {
     reading.abort();

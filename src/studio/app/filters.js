@@ -56,7 +56,7 @@ function row(step, i) {
     <button class="name" tabindex=${chosen ? 0 : -1} aria-current=${chosen ? 'true' : 'false'}>${filter?.label ?? step.name}</button>
     <span class="summary" title=${summary(step)}>${step.values.enable ? `[${step.values.enable}] ` : ''}${summary(step)}</span>
     ${timing.value ? html`<span class="digits took" title="The time that the filter adds to a frame: the fastest of three runs">${timeOf(step, i)}</span>` : nothing}
-    <button class="icon" tabindex=${chosen ? 0 : -1} title="Delete (${keyText('filter.delete')})" aria-label="Delete ${filter?.label ?? step.name}"
+    <button class="icon" tabindex=${chosen ? 0 : -1} title="Delete" aria-label="Delete ${filter?.label ?? step.name}"
       @click=${(/** @type {Event} */ e) => {
         e.stopPropagation();
         removeStep(step.id);
@@ -106,7 +106,10 @@ function settings(step, i) {
     ${fault ? html`<p class="fault" role="alert">${fault.text}</p>` : nothing}
     ${[...groups].map(([name, list]) => {
       const id = `${step.name}/${name}`;
+      /** @type {unknown[]} */
       const lines = list.map((s) => control(step, i, s));
+      const mask = list.findIndex((s) => s.id === 'mask');
+      if (mask >= 0 && clip.value) lines.splice(mask + 1, 0, html`<p class="draw">${['ellipse', 'rectangle'].map((shape) => html`<button class="small ${command(`mask.${shape}`).on?.() ? 'lit' : ''}" title="${command(`mask.${shape}`).label}: drag in the picture (${keyText(`mask.${shape}`)})" @click=${() => command(`mask.${shape}`).run()}>Draw ${shape === 'ellipse' ? 'an ellipse' : 'a rectangle'}</button> `)}</p>`);
       return name === ''
         ? html`<div class="groupbody">${lines}</div>`
         : html`<details .open=${!isShut(id, name)} @toggle=${(/** @type {any} */ e) => {

@@ -3,10 +3,10 @@
 
 import { svg } from './vendor/lit-html.js';
 import {
-  addStep, canRedo, canUndo, clip, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, scale, seek,
+  addStep, canRedo, canUndo, clip, cuts, cutSelection, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, restoreCuts, scale, seek,
   seekKeyFrame, seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timecode, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
-import { play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
+import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import * as dialogs from './dialogs.js';
 import { renderDialog } from './render.js';
 
@@ -38,7 +38,10 @@ const layout = (name) => () => (view.layout.value = name);
 /** @param {number} by */
 const step = (by) => () => {
   if (playing.value) play(0);
-  seek(frame.value + by);
+  // Over what is cut out.
+  const to = frame.value + by;
+  const cut = cuts.value.find(([a, b]) => a <= to && to <= b);
+  seek(cut ? (by > 0 ? cut[1] + 1 : cut[0] - 1) : to);
 };
 /** @param {number} speed */
 const shuttle = (speed) => () => {
@@ -106,16 +109,20 @@ export const commands = [
     removeStep(s.id);
   }, can: () => !!selectedStep.value },
   { id: 'filter.paste', group: 'Filters', label: 'Paste the filter', keys: ['Ctrl+V'], run: () => copied && addStep(copied.name, copied.values) },
-  { id: 'filter.delete', group: 'Filters', label: 'Delete the filter', keys: ['Delete'], run: () => {
+  { id: 'sel.restore', group: 'Selection', label: 'Bring cut frames back', keys: ['Shift+Delete'], run: restoreCuts, can: () => cuts.value.length > 0 },
+  { id: 'filter.delete', group: 'Filters', label: 'Cut out the selected frames, else delete the filter', keys: ['Delete'], run: () => {
+    if (selection.value) return cutSelection();
     const s = selectedStep.value;
     if (s) removeStep(s.id);
-  }, can: () => !!selectedStep.value },
+  }, can: () => !!selectedStep.value || !!selection.value },
   { id: 'filter.toggle', group: 'Filters', label: 'Switch the filter on or off', keys: ['Ctrl+B'], run: () => {
     const s = selectedStep.value;
     if (s) editStep(s.id, (one) => ({ ...one, off: !one.off }));
   }, can: () => !!selectedStep.value },
   { id: 'filter.up', group: 'Filters', label: 'Move the filter up', keys: ['Alt+ArrowUp'], run: () => moveStep(selected.value, selected.value - 1), icon: 'up' },
   { id: 'filter.down', group: 'Filters', label: 'Move the filter down', keys: ['Alt+ArrowDown'], run: () => moveStep(selected.value, selected.value + 1), icon: 'down' },
+  { id: 'mask.ellipse', group: 'Filters', label: 'Draw an ellipse as the filter’s mask', keys: ['E'], run: () => (drawing.value = 'ellipse'), can: () => !!selectedStep.value && open(), on: () => drawing.value === 'ellipse' },
+  { id: 'mask.rectangle', group: 'Filters', label: 'Draw a rectangle as the filter’s mask', keys: ['Shift+E'], run: () => (drawing.value = 'rectangle'), can: () => !!selectedStep.value && open(), on: () => drawing.value === 'rectangle' },
   { id: 'step.back', group: 'Frames', label: 'Frame back', keys: ['ArrowLeft', ','], run: step(-1), icon: 'back' },
   { id: 'step.forward', group: 'Frames', label: 'Frame forward', keys: ['ArrowRight', '.'], run: step(1), icon: 'forward' },
   { id: 'step.back50', group: 'Frames', label: '50 frames back', keys: ['Alt+ArrowLeft', 'PageUp'], run: step(-50) },
@@ -157,7 +164,7 @@ export const commands = [
   { id: 'sel.all', group: 'Selection', label: 'Select everything', keys: ['Ctrl+A'], run: () => {
     if (clip.value) selection.value = [clip.value.first, clip.value.last];
   } },
-  { id: 'sel.none', group: 'Selection', label: 'Select nothing', keys: ['Ctrl+D'], icon: 'none', run: () => (selection.value = null) },
+  { id: 'sel.none', group: 'Selection', label: 'Clear the selection', keys: ['Ctrl+D'], icon: 'none', run: () => (selection.value = null) },
   { id: 'view.side', group: 'View', label: 'Side by side', keys: ['1'], run: layout('side'), icon: 'side', on: () => view.layout.value === 'side' },
   { id: 'view.stack', group: 'View', label: 'One above the other', keys: ['2'], run: layout('stack'), icon: 'stack', on: () => view.layout.value === 'stack' },
   { id: 'view.swap', group: 'View', label: 'Swap source and result', keys: ['Shift+B'], run: () => (view.swapped.value = !view.swapped.value), on: () => view.swapped.value },

@@ -2,7 +2,7 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, connected, effect, folder, frame, markers, offers, openClip, originals, recent, recipePath, replaceRecipe, report, savedToml, scale, selection,
+  batch, catalog, check, connected, doc, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, replaceRecipe, report, savedToml, scale, selection,
   sizes, startAutosave, timecode, userKeys,
 } from './state.js';
 import { startCurves } from './curve.js';
@@ -13,6 +13,7 @@ import { loadJobs, onTold, startPanels } from './panels.js';
 import { startTimeline } from './timeline.js';
 import { startViewer } from './viewer.js';
 import { openedRecipe } from './dialogs.js';
+import { startDropping } from './start.js';
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
@@ -22,6 +23,7 @@ startTimeline(byId('timeline'));
 startCurves();
 startEffects();
 startPanels();
+startDropping();
 document.addEventListener('keydown', onKey);
 effect(() => {
   document.documentElement.style.zoom = scale.value === 100 ? '' : `${scale.value}%`;
@@ -80,13 +82,19 @@ async function begin() {
     answers: /** @type {[string, () => unknown][]} */ ([['Open in a new tab', () => openWork(work.id)], ['Discard', () => post('/forget', { id: work.id }).catch(report)]]),
   }))];
   if (resume) {
+    if (autosave.cuts) doc.value = { ...doc.value, cuts: autosave.cuts };
     frame.value = autosave.frame ?? frame.value;
     selection.value = autosave.selection ?? null;
     markers.value = autosave.markers ?? [];
   }
   await loadJobs();
   startAutosave();
-  listen(onTold, (is) => (connected.value = is));
+  listen(onTold, (is) => {
+    const isBack = is && !connected.value;
+    connected.value = is;
+    // A server that was started again knows neither the clip nor the recipe.
+    if (isBack) check().then(() => post('/autosave', keepsake())).then(loadJobs).catch(report);
+  });
   document.body.dataset.ready = 'true';
 }
 

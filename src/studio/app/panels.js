@@ -4,7 +4,7 @@
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
 import {
-  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, frame, key, offers, recipePath, report, signal, simulating, toast, toasts, view,
+  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, offers, recipePath, report, signal, simulating, toast, toasts, view,
 } from './state.js';
 import { codes, drawn, hashNow, paneUnderPointer, panes, playing, pointer, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
@@ -322,12 +322,12 @@ function status() {
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
   return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
     <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
-    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
+    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape)}:1`}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
     ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}
     <span class="space"></span>
     ${simulating.value ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}
     <span class="digits codes">${at ? `${at.x}, ${at.y}   ${codeText(at.in)}   →   ${codeText(at.out)}` : ''}</span>
-    ${connected.value ? nothing : html`<span class="bad" role="alert">the studio does not answer</span>`}`;
+`;
 }
 
 export function startPanels() {
@@ -338,13 +338,13 @@ export function startPanels() {
     render(status(), byId('status'));
   });
   effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}</p>`), byId('toasts')));
-  effect(() => render(offers.value.map((o) => {
+  effect(() => render([connected.value ? nothing : html`<p class="lost" role="alert">Connection lost: the studio does not answer. Your work stays in this page. Start <code>grainfield studio</code> again in <code>${folder.value}</code>, and it goes on here.</p>`, ...offers.value.map((o) => {
     const drop = () => (offers.value = offers.value.filter((other) => other !== o));
     return html`<p>${o.text} ${o.answers.map(([name, run]) => html`<button class="small" @click=${() => {
       drop();
       run();
     }}>${name}</button>`)}<span class="space"></span><button class="icon" aria-label="Dismiss" title="Dismiss" @click=${drop}>×</button></p>`;
-  }), byId('notice')));
+  })], byId('notice')));
   const dockBox = byId('dock');
   effect(() => {
     dockBox.classList.toggle('shut', !dockOpen.value);

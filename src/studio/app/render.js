@@ -2,7 +2,7 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
-import { check, checked, clip, dock, dockOpen, effect, folder, isFine, key, plainDoc, range, selection, signal, timeText, unsavedEffects } from './state.js';
+import { check, checked, clip, cuts, dock, dockOpen, effect, folder, isFine, framesText, key, keptRanges, plainDoc, range, selection, signal, timeText, unsavedEffects } from './state.js';
 import { dialog } from './dialogs.js';
 
 /** A name beside the input: `clip-grain.mp4`. */
@@ -79,6 +79,7 @@ export function renderDialog() {
   const [from, to] = range();
   const seconds = (/** @type {number} */ n) => Number(((n * c.rate[1]) / c.rate[0]).toFixed(3));
   const long = (/** @type {number} */ n) => `${n} frames, ${seconds(n)} s`;
+  const framesIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + b - a + 1, 0);
   const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
   const isVideo = () => /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i.test(output.value);
@@ -121,7 +122,7 @@ export function renderDialog() {
       await check();
       if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
       if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
-      const frames = whole.value ? null : `${from}-${to}`;
+      const frames = framesText(whole.value ? [c.first, c.last] : [from, to]);
       const { id } = await post('/jobs', { input: c.path, output: output.value.trim(), filters: checked.value?.chain ?? '', frames, options: options(), overwrite });
       if (start) await post('/jobs/start', { id });
       dock.value = 'jobs';
@@ -135,7 +136,7 @@ export function renderDialog() {
   const { element } = dialog('Render', (close) => {
     const m = made.value;
     const known = m && !m.error;
-    const count = whole.value ? c.last - c.first + 1 : to - from + 1;
+    const count = whole.value ? framesIn([c.first, c.last]) : framesIn([from, to]);
     const cut = whole.value ? '' : `, cut to ${timeText(from)} – ${timeText(to + 1)}`;
     const sound = !sounds.length || !isVideo() || audio.value === 'none' ? 'no sound' : `sound: ${sounds.join(', ')} ${audio.value === 'encode' ? 'encoded' : 'copied, or encoded where the file cannot hold it'}${cut}`;
     const tuning = tunings[choice.value.codec] ?? [];
@@ -146,12 +147,12 @@ export function renderDialog() {
       }}>
       <label for="r-deliver">Deliver</label><select id="r-deliver" autofocus @change=${(/** @type {any} */ e) => deliver(e.target.value)}>
         ${deliveries.map((d) => html`<option value=${d.id} .selected=${delivered() === d.id}>${d.name}</option>`)}
-        <option value="" disabled .selected=${delivered() === ''}>As set below</option></select>
+        <option value="" disabled .selected=${delivered() === ''}>Custom</option></select>
       <label for="r-output">Output</label><input id="r-output" name="output" class="text" .value=${output.value} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/%06d.png)"
         @input=${(/** @type {any} */ e) => (output.value = e.target.value)}>
       <span></span><span class="dim">in <code>${folder.value}</code></span>
-      <span>Frames</span><span class="choices"><label><input type="radio" name="what" .checked=${whole.value} @change=${() => (whole.value = true)}>all: ${long(c.last - c.first + 1)}</label>
-        <label><input type="radio" name="what" .checked=${!whole.value} ?disabled=${!selection.value} @change=${() => (whole.value = false)}>selection${selection.value ? ` ${from}–${to}: ${long(to - from + 1)}` : ''}</label></span>
+      <span>Frames</span><span class="choices"><label><input type="radio" name="what" .checked=${whole.value} @change=${() => (whole.value = true)}>all${cuts.value.length ? ' but what is cut out' : ''}: ${long(framesIn([c.first, c.last]))}</label>
+        <label><input type="radio" name="what" .checked=${!whole.value} ?disabled=${!selection.value} @change=${() => (whole.value = false)}>selection${selection.value ? ` ${from}–${to}: ${long(framesIn([from, to]))}` : ''}</label></span>
       ${menu('codec', 'Codec', codecs, known && m.encoder && !choice.value.codec ? `Automatic: ${encoderNames[m.encoder] ?? m.encoder}` : 'Automatic')}
       ${tuning.length ? menu('codec-opt', /^lib/.test(choice.value.codec) ? 'Tuning' : 'Profile', tuning, 'the encoder’s own') : nothing}
       ${menu('pix-fmt', 'Samples', formats, known && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}

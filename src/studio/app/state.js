@@ -7,10 +7,11 @@ import { ApiError, get, post, tab } from './api.js';
 /** `origin` says which filter of the text that was opened it was: the number of that text, and the place in it.
  * @typedef {{id: number, name: string, off: boolean, values: Record<string, string>, origin?: [number, number]}} Step */
 /** `drafts` are effect files as they are edited, by their names.
- * @typedef {{steps: Step[], seed: string | null, drafts: Record<string, string>}} Doc */
+ * `cuts` are the frames that are cut out of clips, by their paths: in order, both ends included.
+ * @typedef {{steps: Step[], seed: string | null, drafts: Record<string, string>, cuts: Record<string, [number, number][]>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
  *   bits: number | null, colour: string, planes: string[], first: number, last: number, estimated: boolean, rate: [number, number], variable: boolean,
- *   notes: string[], details: [string, string][], sound: number | null}} Clip */
+ *   shape: number, fields: string, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
  *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[]}}}
@@ -22,7 +23,7 @@ export const clip = signal(/** @type {Clip | null} */ (null));
 export const frame = signal(0);
 /** The selection, both ends included; null is everything. */
 export const selection = signal(/** @type {[number, number] | null} */ (null));
-export const doc = signal(/** @type {Doc} */ ({ steps: [], seed: null, drafts: {} }));
+export const doc = signal(/** @type {Doc} */ ({ steps: [], seed: null, drafts: {}, cuts: {} }));
 /** Which filter's settings are shown. */
 export const selected = signal(0);
 /** What the server makes of the recipe. */
@@ -107,6 +108,8 @@ export function toast(text, bad = false) {
 /** Reports an error; an aborted request is not reported. @param {unknown} error */
 export function report(error) {
   if (error instanceof DOMException && error.name === 'AbortError') return;
+  // The page says already that the server is gone.
+  if (error instanceof TypeError && !connected.value) return;
   toast(error instanceof Error ? error.message : String(error), true);
 }
 
@@ -222,7 +225,7 @@ export function replaceRecipe(recipe, from = null, drafts = {}) {
     return { id: nextId++, name: s.name, off: s.off, values: s.values, ...(origin === null ? {} : { origin: [id, origin] }) };
   });
   base.value = from && { id, text: from.text };
-  edit(() => ({ steps, seed: recipe.seed ?? null, drafts }));
+  edit((d) => ({ steps, seed: recipe.seed ?? null, drafts, cuts: d.cuts }));
   selected.value = 0;
 }
 
@@ -396,6 +399,65 @@ export const isFine = () => doc.value.steps.some((s) => !s.off && fine.includes(
 /** The frames of the selection, or all. @returns {[number, number]} */
 export const range = () => selection.value ?? [clip.value?.first ?? 0, clip.value?.last ?? 0];
 
+/** The frames that are cut out of the clip. */
+export const cuts = computed(() => doc.value.cuts[clip.value?.path ?? ''] ?? []);
+
+/** The frames between two that are not cut out, in ranges. @param {[number, number]} of @returns {[number, number][]} */
+export function keptRanges(of = range()) {
+  let [from, to] = of;
+  /** @type {[number, number][]} */
+  const kept = [];
+  for (const [a, b] of cuts.value) {
+    if (b < from || a > to) continue;
+    if (a > from) kept.push([from, a - 1]);
+    from = b + 1;
+  }
+  return from <= to ? [...kept, [from, to]] : kept;
+}
+
+/** `0-9,20-29`, as the option `--frames` takes it; null is all of the clip. @param {[number, number]} [of] */
+export function framesText(of = range()) {
+  const c = clip.value;
+  const kept = keptRanges(of);
+  if (!kept.length) throw new Error('all of these frames are cut out');
+  const isAll = kept.length === 1 && kept[0][0] === c?.first && (kept[0][1] === c.last || (c.estimated && !selection.value));
+  return isAll ? null : kept.map(([a, b]) => `${a}-${b}`).join(',');
+}
+
+/** @param {(list: [number, number][]) => [number, number][]} change */
+const editCuts = (change) => edit((d) => ({ ...d, cuts: { ...d.cuts, [clip.value?.path ?? '']: change(cuts.value) } }));
+
+/** Cuts out the selected frames, with those beside them that are cut already. */
+export function cutSelection() {
+  if (!selection.value) return;
+  let [from, to] = selection.value;
+  editCuts((list) => {
+    for (const [a, b] of list) if (b >= from - 1 && a <= to + 1) [from, to] = [Math.min(a, from), Math.max(b, to)];
+    return [...list.filter(([a, b]) => b < from || a > to), /** @type {[number, number]} */ ([from, to])].sort((a, b) => a[0] - b[0]);
+  });
+  selection.value = null;
+  seek(to + 1 > (clip.value?.last ?? 0) ? from - 1 : to + 1);
+}
+
+/** Brings back what is cut out of the selection, or everything. */
+export function restoreCuts() {
+  const [from, to] = range();
+  editCuts((list) => list.flatMap(([a, b]) => /** @type {[number, number][]} */ ([[a, Math.min(b, from - 1)], [Math.max(a, to + 1), b]]).filter(([x, y]) => x <= y)));
+}
+
+/** The frame that a text names: `48`, `+100`, `398.4s`, `1:02.5` or timecode, `00:00:02:12`. @param {string} text */
+export function frameOf(text) {
+  const c = clip.value;
+  const said = text.trim();
+  const parts = said.replace(/s$/, '').split(/[:;]/).map(Number);
+  if (!c || !said || !parts.every((p) => Number.isFinite(p) && (p >= 0 || parts.length === 1))) return null;
+  if (/^[+-]\d+$/.test(said)) return frame.value + Number(said);
+  if (/^\d+$/.test(said)) return Number(said);
+  if (parts.length === 4) return c.first + (parts[0] * 3600 + parts[1] * 60 + parts[2]) * Math.max(1, Math.round(rate.value)) + parts[3];
+  if (parts.length > 3 || (parts.length === 1 && !said.endsWith('s'))) return null;
+  return c.first + Math.floor((parts.reduce((all, p) => all * 60 + p, 0) * c.rate[0]) / c.rate[1] + 1e-6);
+}
+
 /** `00:00:02:00`, where the rate is not whole at the next whole one, without dropped numbers. @param {number} n */
 export function codeText(n) {
   const whole = Math.max(1, Math.round(rate.value));
@@ -434,6 +496,7 @@ export const keepsake = () => ({
   recipePath: recipePath.value,
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
+  cuts: doc.value.cuts,
   // The contents of the files from which recipe and drafts were made, to notice changes by other programs.
   originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path === recipePath.value || path in doc.value.drafts)),
   dirty: dirty.value || unsavedEffects.value.length > 0,

@@ -2,11 +2,14 @@
 // The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
-import { clip, codeText, effect, frame, isSearching, markers, range, rate, seek, selection, signal, timecode, timeText } from './state.js';
-import { dropped, everyFrame, loop, play, playing, shownRate } from './viewer.js';
+import { clip, codeText, cuts, effect, frame, frameOf, isSearching, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
+import { dropped, everyFrame, loop, panes, play, playing, scrubbing, shownRate } from './viewer.js';
+import { changes, runs, shownSides } from './kept.js';
 import { command, icon, keyText } from './keys.js';
 
 const width = signal(600);
+/** The frames that are seen; null is all. @type {import('./vendor/signals-core.js').Signal<[number, number] | null>} */
+export const span = signal(null);
 /** Where the plot of curves has its frames, in pixels of the ruler: both then show the same axis.
  * @type {import('./vendor/signals-core.js').Signal<null | {from: number, to: number, left: number, right: number}>} */
 export const axis = signal(null);
@@ -18,7 +21,11 @@ function place() {
   const c = clip.value;
   const count = c ? c.last - c.first + 1 : 1;
   const a = axis.value;
-  if (!a || !c) return { one: width.value / count, start: 0 };
+  if (!a || !c) {
+    const [from, to] = span.value ?? [c?.first ?? 0, (c?.first ?? 0) + count];
+    const one = width.value / Math.max(1, to - from);
+    return { one, start: -(from - (c?.first ?? 0)) * one };
+  }
   const one = (a.right - a.left) / (a.to - a.from);
   return { one, start: a.left - (a.from - c.first + 0.5) * one };
 }
@@ -57,15 +64,37 @@ function ruler() {
   const one = Math.max(2, at.one);
   return svg`
     <rect class="track" x=${x(c.first)} y="14" width=${x(c.last + 1) - x(c.first)} height="18"/>
+    ${ready.value.map(([a, b]) => svg`<rect class="ready" x=${x(a)} y="32" width=${Math.max(1, x(b + 1) - x(a))} height="3"/>`)}
     ${selection.value ? svg`<rect class="sel" x=${x(from)} y="14" width=${Math.max(2, x(to + 1) - x(from))} height="18"/>` : nothing}
+    ${cuts.value.map(([a, b]) => svg`<rect class="cut" x=${x(a)} y="14" width=${Math.max(2, x(b + 1) - x(a))} height="18"><title>${a}–${b} are cut out</title></rect>`)}
     ${marks.map((n) => svg`<line class="tick" x1=${x(n)} x2=${x(n)} y1="9" y2="14"/><text x=${x(n) + 3} y="10">${n}</text>`)}
     ${markers.value.map((m) => svg`<path class="marker" d="M${x(m) + one / 2 - 4} 24h8l-4 8z"><title>marker ${m}</title></path>`)}
     ${keyMarks.value.map((n) => svg`<path class="keymark" d="M${x(n) + at.one / 2} 14l4 4-4 4-4-4z"/>`)}
     <rect class="head" x=${x(frame.value)} y="12" width=${one} height="22"/>`;
 }
 
-/** @param {PointerEvent} e */
+/** Frames whose pictures are there, in runs. @type {import('./vendor/signals-core.js').Signal<[number, number][]>} */
+export const ready = signal([]);
+
+/** Looks which frames are there, a few times a second. */
+function watchKept() {
+  let waiting = 0;
+  effect(() => {
+    void [changes.value, clip.value, key.value, view.layout.value, view.zoom.value, view.center.value];
+    waiting ||= setTimeout(() => {
+      waiting = 0;
+      const wanted = shownSides(view.layout.value).map((side) => panes.get(side)?.want(123456789) ?? '');
+      ready.value = wanted.every(Boolean) ? runs(wanted.map((url) => /** @type {[string, string]} */ (url.split('123456789')))) : [];
+    }, 150);
+  });
+}
+
+let resting = 0;
+/** The hand moves along the timeline, until it rests. @param {PointerEvent} e */
 function scrub(e) {
+  scrubbing.value = true;
+  clearTimeout(resting);
+  resting = setTimeout(() => (scrubbing.value = false), 200);
   const c = clip.value;
   if (!c) return;
   const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
@@ -76,6 +105,23 @@ function scrub(e) {
   }
   const { one, start } = place();
   seek(c.first + Math.floor((((e.clientX - box.left) / box.width) * width.value - start) / one));
+}
+
+/** The wheel enlarges the time around the pointer; with Shift, or sideways, it moves along. @param {WheelEvent} e */
+function wheel(e) {
+  const c = clip.value;
+  if (!c) return;
+  e.preventDefault();
+  const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
+  const { one, start } = place();
+  const under = c.first + (((e.clientX - box.left) / box.width) * width.value - start) / one;
+  const all = c.last - c.first + 1;
+  const [from, to] = span.value ?? [c.first, c.last + 1];
+  const along = e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY);
+  const long = along ? to - from : Math.max(Math.min(8, all), (to - from) * (e.deltaY < 0 ? 0.8 : 1.25));
+  const at = along ? from + Math.sign(e.deltaX || e.deltaY) * 0.1 * long : under - ((under - from) * long) / (to - from);
+  const left = Math.max(c.first, Math.min(c.last + 1 - long, at));
+  span.value = long >= all ? null : [left, left + long];
 }
 
 function template() {
@@ -94,8 +140,8 @@ function template() {
         <input class="number" id="frame-number" type="text" inputmode="numeric" aria-label="Frame number" .value=${String(frame.value)}
           ?disabled=${!c}
           @change=${(/** @type {any} */ e) => {
-            const n = Number.parseInt(e.target.value, 10);
-            if (Number.isFinite(n)) seek(n);
+            const n = frameOf(e.target.value);
+            if (n !== null) seek(n);
             e.target.value = String(frame.value);
           }}></label>
       <button class="time digits" title="Time since the first frame; a click shows ${coded ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c || c.variable}
@@ -115,17 +161,33 @@ function template() {
     </div>
     <svg class="ruler" role="slider" tabindex="0" aria-label="Frame" aria-valuemin=${c?.first ?? 0} aria-valuemax=${c?.last ?? 0}
       aria-valuenow=${frame.value} aria-valuetext=${shown} height="36"
+      @wheel=${wheel} title="The wheel enlarges the time, with Shift it moves along"
       @contextmenu=${(/** @type {Event} */ e) => e.preventDefault()}
       @pointerdown=${(/** @type {PointerEvent} */ e) => {
         /** @type {Element} */ (e.currentTarget).setPointerCapture(e.pointerId);
         if (playing.value) play(0);
         scrub(e);
       }}
-      @pointermove=${(/** @type {PointerEvent} */ e) => e.buttons && scrub(e)}>${ruler()}</svg>`;
+      @pointermove=${(/** @type {PointerEvent} */ e) => e.buttons && scrub(e)}
+      @pointerup=${() => (scrubbing.value = false)}>${ruler()}</svg>`;
 }
 
 /** @param {HTMLElement} root */
 export function startTimeline(root) {
   effect(() => render(template(), root));
+  watchKept();
+  effect(() => {
+    void clip.value;
+    span.value = null;
+  });
+  // What is seen follows the playhead.
+  effect(() => {
+    const n = frame.value;
+    const seen = span.peek();
+    if (!seen || (n >= seen[0] && n < seen[1])) return;
+    const long = seen[1] - seen[0];
+    const left = n >= seen[1] ? n : n + 1 - long;
+    span.value = [left, left + long];
+  });
   new ResizeObserver(() => (width.value = Math.max(50, root.querySelector('.ruler')?.clientWidth ?? 600))).observe(root);
 }

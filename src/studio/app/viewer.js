@@ -2,21 +2,16 @@
 // one to one, or each as a square of device pixels.
 
 import { html, render } from './vendor/lit-html.js';
-import { blob, get, picture } from './api.js';
-import { area, check, checked, clip, effect, frame, isFine, key, rate, range, report, seek, signal, toast, view } from './state.js';
+import { get, picture } from './api.js';
+import { area, check, checked, clip, editStep, effect, frame, isFine, key, recent, selectedStep, signal, view } from './state.js';
+import { keep, kept, shownSides as sidesOf } from './kept.js';
+import { playing, scrubbing, startPlayer } from './player.js';
+
+export * from './player.js';
 
 /** @typedef {import('./api.js').Picture} Picture */
-/** @typedef {'in' | 'out' | 'diff'} Side */
+/** @typedef {import('./kept.js').Side} Side */
 
-/** What plays: 0 is nothing, else the speed and direction. */
-export const playing = signal(0);
-export const playSide = signal(/** @type {'both' | 'in' | 'out'} */ ('both'));
-export const everyFrame = signal(false);
-export const loop = signal(true);
-/** Frames that playing has left out. */
-export const dropped = signal(0);
-/** Frames that playing shows in a second. */
-export const shownRate = signal(0);
 /** Hashes of the frames that were shown last, and which frames those were. */
 export const hashes = signal({ in: '', out: '', inOf: '', outOf: '' });
 /** The hash of the frame that is wanted, when it is known. @param {'in' | 'out'} side */
@@ -28,14 +23,9 @@ export const pointer = signal(/** @type {null | {x: number, y: number}} */ (null
 export const codes = signal(/** @type {null | {x: number, y: number, in: any, out: any}} */ (null));
 /** Waits for a point in the picture: the position of a setting. */
 export const picking = signal(/** @type {null | ((x: number, y: number) => void)} */ (null));
+/** The shape of a mask that the next drag in the picture draws. */
+export const drawing = signal(/** @type {null | 'ellipse' | 'rectangle'} */ (null));
 export const busy = signal(false);
-
-/** Sides that a layout shows, in order. @param {string} layout @returns {Side[]} */
-const sidesOf = (layout) => {
-  if (layout === 'wipe') return ['in', 'out'];
-  if (layout !== 'side' && layout !== 'stack') return [/** @type {Side} */ (layout)];
-  return view.swapped.value ? ['out', 'in'] : ['in', 'out'];
-};
 
 /** The size of what a side shows. @param {Side} side */
 function sizeOf(side) {
@@ -111,8 +101,8 @@ class Pane {
     return [place(this.canvas.width, width, cx), place(this.canvas.height, height, cy)];
   }
 
-  /** The address of what should be seen of a frame. @param {number} number */
-  want(number) {
+  /** The address of what should be seen of a frame: nearly that while it moves. @param {number} number @param {boolean} [moves] */
+  want(number, moves = true) {
     const c = clip.value;
     if (!c || (this.side !== 'in' && !key.value)) return '';
     const z = this.zoom();
@@ -135,13 +125,19 @@ class Pane {
     if (view.field.value) query.set('field', view.field.value);
     if (view.plane.value >= 0) query.set('plane', String(view.plane.value));
     if (view.clipping.value && this.side !== 'diff') query.set('clipping', 'true');
+    if (moves && z < 1) query.set('quick', 'true');
     return `${placeOf(this.side, number)}?${query}`;
   }
 
   /** Asks for what should be seen: one request at a time and the newest after it; one that takes long is given up. */
   refresh() {
-    const url = this.want(frame.value);
+    const near = scrubbing.value;
+    const url = this.want(frame.value, near) + (near ? '&near=true' : '');
     this.url = url;
+    // Until the exact picture arrives, the one that was made for playing.
+    const quick = this.want(frame.value);
+    const got = kept(url) ?? kept(quick);
+    if (got && this.shownUrl !== url && this.shownUrl !== quick) this.show(kept(url) ? url : quick, got);
     const running = this.running?.abort.signal.aborted ? '' : this.running?.url;
     if (!url || url === this.shownUrl || url === running) {
       this.next = '';
@@ -168,7 +164,9 @@ class Pane {
       else this.box.classList.add('waiting');
     }, 300);
     try {
-      this.show(url, await picture(url, abort.signal));
+      const got = await picture(url, abort.signal);
+      if (!url.endsWith('near=true')) keep(url, got);
+      this.show(url, got);
     } catch (error) {
       if (error instanceof Error && error.name !== 'AbortError') this.fail(error);
     } finally {
@@ -205,13 +203,10 @@ class Pane {
     /** @type {CanvasRenderingContext2D} */ (source.getContext('2d', { willReadFrequently: true })).putImageData(got.image, 0, 0);
     const query = new URLSearchParams(url.split('?')[1]);
     const region = (query.get('region') ?? '0,0,0,0').split(',').map(Number);
-    this.shown = { source, region, zoomed: query.has('region'), number: Number(url.split('?')[0].split('/').pop()) };
+    this.shown = { source, region, zoomed: query.has('region'), number: got.number };
     this.shownUrl = url;
     this.error = '';
     this.label.classList.remove('bad');
-    // The hash of a difference is that of the result.
-    const side = this.side === 'in' ? 'in' : 'out';
-    hashes.value = { ...hashes.value, [side]: got.hash, [`${side}Of`]: url.split('?')[0] };
     this.draw();
   }
 
@@ -241,7 +236,8 @@ class Pane {
     this.outline(context);
     const percent = Math.round(this.zoom() * 100);
     const small = this.zoom() < 1;
-    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}`;
+    const about = this.shown && this.shown.number !== frame.value && scrubbing.value ? `, about: key frame ${this.shown.number}` : '';
+    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}`;
     this.badge.hidden = !small || this.side === 'in' || !isFine();
     this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
     this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
@@ -253,6 +249,19 @@ class Pane {
 
   /** The area that is measured. @param {CanvasRenderingContext2D} context */
   outline(context) {
+    const mask = maskOf(selectedStep.value);
+    if (mask && this.side !== 'diff') {
+      const { width, height } = sizeOf(this.side);
+      const [x, y, w, h] = [mask.at[0] * width, mask.at[1] * height, mask.size[0] * width, mask.size[1] * height].map((v) => v * this.zoom());
+      const [left, top] = this.origin();
+      context.strokeStyle = '#d9a441';
+      context.setLineDash([5, 4]);
+      context.beginPath();
+      if (mask.shape === 'ellipse') context.ellipse(left + x, top + y, w / 2, h / 2, 0, 0, 2 * Math.PI);
+      else context.rect(left + x - w / 2, top + y - h / 2, w, h);
+      context.stroke();
+      context.setLineDash([]);
+    }
     if (!area.value) return;
     const [x, y, w, h] = area.value;
     const z = this.zoom();
@@ -287,6 +296,22 @@ class Pane {
     const y = ((event.clientY - box.top) * this.canvas.height) / box.height;
     return [(x - left) / z, (y - top) / z];
   }
+}
+
+/** The drawn mask of a filter, in fractions of the picture; null if it has none, or one that moves.
+ * @param {import('./state.js').Step | null} step */
+function maskOf(step) {
+  const { mask = '', mask_at = '0.5,0.5', mask_width = '1', mask_height = '1' } = step?.values ?? {};
+  const numbers = [...mask_at.split(','), mask_width, mask_height].map(Number);
+  if (!/^(ellipse|rectangle)$/.test(mask) || numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
+  return { shape: mask, at: numbers.slice(0, 2), size: numbers.slice(2) };
+}
+
+/** Gives the selected filter the mask that is drawn. @param {number[]} rect middle, width and height, in fractions */
+function setMask(rect) {
+  const step = selectedStep.value;
+  const [x, y, w, h] = rect.map((v) => String(Number(v.toFixed(4))));
+  if (step && drawing.value) editStep(step.id, (one) => ({ ...one, values: { ...one.values, mask: drawing.value ?? '', mask_at: `${x},${y}`, mask_width: w, mask_height: h } }), `${step.id}.mask`);
 }
 
 const labels = { in: 'Source', out: 'Result', diff: 'Difference' };
@@ -340,7 +365,7 @@ export function zoomBy(by, on = [...panes.values()][0], place) {
 /** @param {Pane} p */
 function listenTo(p) {
   const { canvas } = p;
-  /** @type {null | {x: number, y: number, center: number[], wipes: boolean, corner?: number[]}} */
+  /** @type {null | {x: number, y: number, center: number[], wipes: boolean, corner?: number[], mask?: number[]}} */
   let drag = null;
   const fromMiddle = (/** @type {MouseEvent} */ e) => {
     const box = canvas.getBoundingClientRect();
@@ -367,7 +392,8 @@ function listenTo(p) {
     const at = (e.offsetX / canvas.clientWidth) - view.wipe.value;
     const wipes = view.layout.value === 'wipe' && Math.abs(at * canvas.clientWidth) < 12;
     drag = { x: e.clientX, y: e.clientY, center: view.center.value, wipes };
-    if (e.shiftKey) {
+    if (drawing.value && selectedStep.value) drag.mask = p.at(e);
+    else if (e.shiftKey) {
       drag.corner = p.at(e);
       area.value = null;
     }
@@ -378,12 +404,17 @@ function listenTo(p) {
     pointer.value = x >= 0 && y >= 0 && x < width && y < height ? { x, y } : null;
     pointerPane = p;
     if (!drag) return;
-    if (drag.corner) {
-      const [ax, ay] = drag.corner;
+    const from = drag.corner ?? drag.mask;
+    if (from) {
+      const [ax, ay] = from;
       const [bx, by] = p.at(e);
       const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(0, Math.min(most, v));
       const [x0, x1] = [Math.min(ax, bx), Math.max(ax, bx)].map((v) => Math.round(within(v, width)));
       const [y0, y1] = [Math.min(ay, by), Math.max(ay, by)].map((v) => Math.round(within(v, height)));
+      if (drag.mask) {
+        if (x1 > x0 && y1 > y0) setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height]);
+        return;
+      }
       area.value = x1 > x0 && y1 > y0 ? [x0, y0, x1 - x0, y1 - y0] : null;
       return;
     }
@@ -397,13 +428,27 @@ function listenTo(p) {
       moveTo(center[0] - ((e.clientX - drag.x) * scale) / width, center[1] - ((e.clientY - drag.y) * scale) / height);
     }
   });
-  canvas.addEventListener('pointerup', () => (drag = null));
+  canvas.addEventListener('pointerup', () => {
+    if (drag?.mask) drawing.value = null;
+    drag = null;
+  });
   canvas.addEventListener('pointerleave', () => (pointer.value = null));
 }
 
 /** @type {Pane | null} */
 let pointerPane = null;
 export const paneUnderPointer = () => pointerPane;
+
+/** The hashes of the frames that are shown, when they have rested for a moment. */
+async function readHashes() {
+  for (const side of /** @type {const} */ (['in', 'out'])) {
+    const of = placeOf(side, frame.value);
+    const isShown = sidesOf(view.layout.value).some((s) => s === side || (side === 'out' && s === 'diff'));
+    if (!isShown || !clip.value || (side === 'out' && !key.value) || hashes.value[`${side}Of`] === of) continue;
+    const { hash } = await get(of.replace('/frame/', '/hash/'));
+    hashes.value = { ...hashes.value, [side]: hash, [`${side}Of`]: of };
+  }
+}
 
 // ---- the codes under the pointer ----
 
@@ -431,149 +476,6 @@ async function readCodes() {
   reading = false;
 }
 
-// ---- playing ----
-
-// ---- sound ----
-
-/** Whether the input's sound is played. */
-export const sound = signal(false);
-/** @type {{clip: number, audio: HTMLAudioElement} | null} */
-let sounding = null;
-/** The bytes of one answer of the server. */
-const SOUND_PART = 8 << 20;
-
-/** The sound of the clip, fetched when it is first wanted; the browser plays what it can. */
-async function loadSound() {
-  const c = clip.value;
-  if (!c?.sound || !sound.value || sounding?.clip === c.id) return;
-  if (sounding) URL.revokeObjectURL(sounding.audio.src);
-  const audio = new Audio();
-  sounding = { clip: c.id, audio };
-  const parts = [];
-  for (let i = 0; i * SOUND_PART < c.sound; i++) parts.push(await blob(`/sound/${c.id}/${i}`));
-  audio.onerror = () => {
-    sound.value = false;
-    toast('the browser cannot play the sound of this clip', true);
-  };
-  audio.src = URL.createObjectURL(new Blob(parts));
-}
-
-/** Lets the sound go on where the picture is. @param {number} at the frame @param {number} speed 0 is silence */
-function hear(at, speed) {
-  const c = clip.value;
-  const audio = sounding?.audio;
-  if (!c || !audio?.src || sounding?.clip !== c.id) return;
-  if (!sound.value || speed <= 0 || everyFrame.value) return audio.pause();
-  const time = (at - c.first) / rate.value;
-  audio.playbackRate = speed;
-  // A delay of a tenth of a second is inaudible; a jump is not.
-  if (Math.abs(audio.currentTime - time) > 0.1 * speed) audio.currentTime = time;
-  if (audio.paused && !audio.ended) audio.play().catch(() => {});
-}
-
-/** The sound that is played, for tests and for the status line. */
-export const heard = () => sounding?.audio ?? null;
-
-/** @type {number} */
-let playToken = 0;
-
-/** @param {number} speed @param {'both' | 'in' | 'out'} [side] */
-export function play(speed, side = 'both') {
-  playing.value = speed;
-  playSide.value = side;
-  dropped.value = 0;
-  if (speed) run(++playToken).catch(report);
-  else {
-    playToken++;
-    hear(frame.value, 0);
-  }
-}
-
-/** Shows frames by the page's clock: three on their way, those that come too late are given up and counted.
- * @param {number} mine */
-async function run(mine) {
-  let [first, last] = range();
-  if (frame.value < first || frame.value > last) seek(first);
-  if (playing.value > 0 && frame.value >= last) seek(first);
-  let begun = performance.now();
-  let from = frame.value;
-  let at = from;
-  /** @type {Map<number, {abort: AbortController, got: null | Map<Side, [string, Picture]>}>} */
-  const coming = new Map();
-  /** When frames of the last second were shown. @type {number[]} */
-  let times = [];
-  const give = () => coming.forEach((c) => c.abort.abort());
-  const ask = (/** @type {number} */ n) => {
-    const abort = new AbortController();
-    const one = { abort, got: /** @type {null | Map<Side, [string, Picture]>} */ (null) };
-    coming.set(n, one);
-    const shown = sidesOf(view.layout.value);
-    const sides = shown.filter((s) => playSide.value === 'both' || s === playSide.value || shown.length === 1);
-    const all = sides.map(async (side) => {
-      const url = pane(side).want(n);
-      return /** @type {[Side, [string, Picture]]} */ ([side, [url, await picture(url, abort.signal)]]);
-    });
-    Promise.all(all).then((list) => (one.got = new Map(list)), (error) => {
-      if (error.name !== 'AbortError') {
-        play(0);
-        report(error);
-      }
-    });
-  };
-  while (mine === playToken) {
-    await new Promise(requestAnimationFrame);
-    if (mine !== playToken) break;
-    const step = Math.sign(playing.value);
-    const elapsed = ((performance.now() - begun) / 1000) * rate.value * Math.abs(playing.value);
-    const ahead = Math.floor(elapsed);
-    hear(from + step * elapsed, playing.value);
-    let target = everyFrame.value ? at + step : from + step * ahead;
-    if (target > last || target < first) {
-      const end = step > 0 ? last : first;
-      dropped.value += Math.max(0, Math.abs(end - at) - (loop.value ? 0 : 1));
-      if (!loop.value) {
-        at = end;
-        break;
-      }
-      at = (step > 0 ? first : last) - step;
-      from = step > 0 ? first : last;
-      begun = performance.now();
-      target = from;
-      coming.forEach((c) => c.abort.abort());
-      coming.clear();
-    }
-    // The newest frame that has arrived and whose time has not passed.
-    const there = [...coming.keys()].filter((n) => coming.get(n)?.got && (target - n) * step >= 0);
-    const best = there.sort((a, b) => (b - a) * step)[0];
-    if (best !== undefined) {
-      const late = Math.abs(best - at) - 1;
-      if (late > 0 && best !== from) dropped.value += late;
-      coming.get(best)?.got?.forEach(([url, got], side) => pane(side).show(url, got));
-      at = best;
-      frame.value = best;
-      const now = performance.now();
-      times = [...times.filter((t) => now - t < 1000), now];
-      shownRate.value = times.length > 1 ? Math.round(((times.length - 1) * 10000) / (now - times[0])) / 10 : 0;
-    }
-    for (const [n, c] of coming) {
-      if ((n - at) * step <= 0 || (!everyFrame.value && (n - target) * step < -3)) {
-        c.abort.abort();
-        coming.delete(n);
-      }
-    }
-    const next = everyFrame.value || (at - target) * step > -3 ? at + step : target;
-    for (let n = next; coming.size < 3 && n >= first && n <= last && Math.abs(n - next) < 3; n += step) {
-      if (!coming.has(n)) ask(n);
-    }
-  }
-  give();
-  if (mine === playToken) {
-    hear(at, 0);
-    playing.value = 0;
-    seek(at);
-  }
-}
-
 // ---- putting it on the page ----
 
 /** @param {HTMLElement} root */
@@ -584,11 +486,21 @@ export function startViewer(root) {
     root.dataset.layout = layout;
     const open = clip.value;
     root.replaceChildren(...(open ? sides.map((s) => pane(s).box) : []));
-    if (!open) render(html`<p class="empty">No clip is open. <button @click=${() => import('./dialogs.js').then((d) => d.openClipDialog())}>Open a clip (Ctrl+O)</button></p>`, root.appendChild(document.createElement('div')));
+    if (!open) {
+      const box = root.appendChild(document.createElement('div'));
+      box.className = 'startbox';
+      import('./start.js').then(({ startPage }) => {
+        const stop = effect(() => {
+          void recent.value;
+          if (box.isConnected) render(startPage(), box);
+          else queueMicrotask(() => stop());
+        });
+      });
+    }
   });
   effect(() => {
     void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
-    void [view.clipping.value, view.zoom.value, view.center.value, view.surround.value, area.value];
+    void [view.clipping.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
     const playingNow = playing.value;
     for (const side of sidesOf(view.layout.value)) {
       const p = pane(side);
@@ -601,6 +513,7 @@ export function startViewer(root) {
           [p.canvas.width, p.canvas.height] = [out.canvas.width, out.canvas.height];
         }
       }
+      void scrubbing.value;
       if (!playingNow) p.refresh();
       else p.draw();
     }
@@ -618,14 +531,17 @@ export function startViewer(root) {
     void [pointer.value, key.value, frame.value];
     queueMicrotask(readCodes);
   });
+  startPlayer(pane);
+  let hashing = 0;
   effect(() => {
-    void [sound.value, clip.value];
-    loadSound().catch(report);
+    void [clip.value, key.value, frame.value, view.layout.value];
+    clearTimeout(hashing);
+    if (!playing.value && !scrubbing.value) hashing = setTimeout(() => readHashes().catch(() => {}), 150);
   });
   document.addEventListener('keydown', (e) => {
-    if (e.key === 'Escape' && picking.value) picking.value = null;
+    if (e.key === 'Escape') picking.value = drawing.value = null;
   });
-  effect(() => root.classList.toggle('picking', !!picking.value));
+  effect(() => root.classList.toggle('picking', !!picking.value || !!drawing.value));
 }
 
 /** A whole frame as a PNG. @param {Side} side @returns {Promise<Blob>} */

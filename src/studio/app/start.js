@@ -1,0 +1,66 @@
+// @ts-check What is seen before a clip is open, and files that are dropped on the page.
+
+import { html, nothing } from './vendor/lit-html.js';
+import { get } from './api.js';
+import { addStep, openClip, recent, report, seek } from './state.js';
+import { dialog, openClipDialog, openRecipeFile } from './dialogs.js';
+
+/** Folders that are searched for a dropped file. */
+const FOLDERS = 60;
+
+const chart = 'pattern:zoneplate:size=1280x720:frames=240';
+/** @type {[string, string, () => unknown][]} */
+const tries = [
+  ['Film grain', 'on a test chart', () => addStep('grain', { preset: '16mm' })],
+  ['Snow', 'falling over it', () => addStep('particles', { preset: 'snow' })],
+  ['A fade from black', 'by a curve', () => addStep('fade', { amount: '0=1;48(smooth)=0' })],
+];
+
+/** @param {() => unknown} then */
+const onChart = (then) => () => openClip(chart).then(() => {
+  seek(24);
+  return then();
+}).catch(report);
+
+export const startPage = () => html`<div class="start">
+  <h1>Drop a clip here</h1>
+  <p><button class="main" @click=${() => openClipDialog()}>Open a clip (Ctrl+O)</button></p>
+  ${recent.value.length ? html`<h2>Recent</h2><ul>${recent.value.map((path) => html`<li><button title=${path} @click=${() => openClip(path).catch(report)}>${path.split('/').pop()}</button></li>`)}</ul>` : nothing}
+  <h2>Or try</h2>
+  <ul>${tries.map(([name, more, run]) => html`<li><button @click=${onChart(run)}>${name}</button> <span class="dim">${more}</span></li>`)}</ul></div>`;
+
+/** The path of a file of this name and size in the folders that the page may read. @param {File} file */
+async function find(file) {
+  const first = await get('/files?folder=');
+  const waiting = [...new Set(['', ...first.roots.map((/** @type {[string, string]} */ r) => r[1])])];
+  for (let i = 0; i < waiting.length && i < FOLDERS; i++) {
+    const folder = waiting[i];
+    const listing = await get(`/files?${new URLSearchParams({ folder })}`).catch(() => null);
+    const join = (/** @type {string} */ name) => (folder ? `${folder}/${name}` : name);
+    if (listing?.files.some((/** @type {any} */ f) => f.name === file.name && f.bytes === file.size)) return join(file.name);
+    listing?.folders.forEach((/** @type {string} */ f) => waiting.push(join(f)));
+  }
+  return null;
+}
+
+/** A browser does not tell where a dropped file is: it is looked for. @param {File} file */
+export async function dropped(file) {
+  const path = await find(file);
+  if (path !== null) return /\.toml$/i.test(path) ? openRecipeFile(path) : openClip(path);
+  const { roots } = await get('/files?folder=');
+  dialog('The file was not found', () => html`<p>A browser does not say where a dropped file is. The studio has looked for
+    <b>${file.name}</b> below these folders, and it is not there:</p>
+    <ul>${roots.map((/** @type {[string, string]} */ r) => html`<li><code>${r[0]}</code></li>`)}</ul>
+    <p>Move it there, or start the studio with its folder: <code>grainfield studio --allow-folder FOLDER</code></p>`);
+}
+
+export function startDropping() {
+  // Else the browser would leave the page for the file.
+  document.addEventListener('dragover', (e) => e.dataTransfer?.types.includes('Files') && e.preventDefault());
+  document.addEventListener('drop', (e) => {
+    const file = e.dataTransfer?.files[0];
+    if (!file) return;
+    e.preventDefault();
+    dropped(file).catch(report);
+  });
+}

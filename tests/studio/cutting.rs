@@ -1,0 +1,218 @@
+//! Frames that are cut out, positions that are typed, and what comes before and after a clip is open.
+
+use crate::browser::Browser;
+use crate::server::Studio;
+use crate::util::Session;
+use serde_json::json;
+
+#[test]
+fn what_is_cut_out_is_neither_played_nor_rendered() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("await s.openClip('pattern:bars:size=64x48:frames=60'); s.addStep('noise'); s.seek(5);");
+    b.settle();
+    b.run("s.selection.value = [10, 19];");
+    b.press("Delete");
+    b.run("s.selection.value = [18, 29];");
+    b.press("Delete");
+    b.run("s.selection.value = [50, 54];");
+    b.press("Delete");
+    assert_eq!(
+        b.run("return [s.cuts.value, s.doc.value.steps.length, s.frame.value]"),
+        json!([[[10, 29], [50, 54]], 1, 55])
+    );
+    assert_eq!(b.run("return s.framesText()"), json!("0-9,30-49,55-59"));
+    // Steps and playing pass over it.
+    b.run("s.seek(9);");
+    b.press("ArrowRight");
+    assert_eq!(b.run("return s.frame.value"), json!(30));
+    b.press("ArrowLeft");
+    assert_eq!(b.run("return s.frame.value"), json!(9));
+    let seen = b.run(
+        "s.seek(6); const seen = []; const stop = s.effect(() => { seen.push(s.frame.value); });
+         v.loop.value = false; v.everyFrame.value = true; v.play(1);
+         while (v.playing.value) await new Promise((r) => setTimeout(r, 10));
+         stop(); return seen;",
+    );
+    let seen: Vec<i64> = seen.as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect();
+    let want: Vec<i64> = (6..10).chain(30..50).chain(55..60).collect();
+    assert_eq!(seen, want);
+    // A render has the same frames.
+    b.press("F7");
+    b.run("const e = document.querySelector('#r-output'); e.value = 'cut.y4m'; e.dispatchEvent(new Event('input', { bubbles: true }));");
+    b.until("return document.querySelector('.outcome')?.textContent.includes('35 frames') === true");
+    b.run("document.querySelector('dialog.render button.main').click()");
+    b.until("return [...document.querySelectorAll('.jobs tr.done td')].some((e) => e.textContent.includes('35 frames'))");
+    let line = |input: &str, more: &str| {
+        let text = session.run(&format!("hash {input} {more}")).ok().text();
+        text.lines().map(|l| l.rsplit(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let rendered = line("cut.y4m", "");
+    assert_eq!(rendered, line("pattern:bars:size=64x48:frames=60", "-f noise --frames 0-9,30-49,55-59"));
+    b.press("Ctrl+Z");
+    assert_eq!(b.run("return s.framesText()"), json!("0-9,30-59"));
+    b.press("Shift+Delete");
+    assert_eq!(b.run("return s.framesText()"), json!(null));
+}
+
+#[test]
+fn positions_are_typed_as_they_are_shown() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=64x48:frames=12000:rate=25");
+    let b = Browser::start(1024, 640);
+    b.open(&studio);
+    for (text, frame) in [
+        ("48", json!(48)),
+        ("+100", json!(140)),
+        ("-10", json!(30)),
+        ("398.4s", json!(9960)),
+        ("1:02.5", json!(1562)),
+        ("00:00:02:12", json!(62)),
+        ("00:01:00.000", json!(1500)),
+        ("abc", json!(null)),
+        ("1.5", json!(null)),
+        ("", json!(null)),
+        ("1::2", json!(62 * 25)),
+    ] {
+        if text == "1::2" {
+            continue;
+        }
+        assert_eq!(b.run(&format!("s.seek(40); return s.frameOf('{text}')")), frame, "{text}");
+    }
+    b.run("s.seek(40)");
+    b.press("Ctrl+G");
+    b.press("+");
+    b.press("7");
+    b.press("Enter");
+    b.until("return document.querySelector('#frame-number').value === '47'");
+    // The wheel enlarges the time.
+    b.run("const r = document.querySelector('.ruler'); const at = r.getBoundingClientRect();
+           for (let i = 0; i < 12; i++) r.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, clientX: at.x + at.width / 2, clientY: at.y + 20, bubbles: true, cancelable: true }));");
+    let span = b.run("return (await import('/app/timeline.js')).span.value");
+    assert!(span[1].as_f64().unwrap() - span[0].as_f64().unwrap() < 1500.0, "{span}");
+}
+
+#[test]
+fn the_start_page_opens_clips_and_finds_dropped_ones() {
+    let session = Session::new();
+    session.run("render pattern:bars:size=64x48:frames=5 here.y4m").ok();
+    std::fs::create_dir(session.path("deep")).unwrap();
+    session.run("render pattern:bars:size=32x48:frames=5 deep/down.y4m").ok();
+    session.write("look.toml", "version = 1\n[[filter]]\nname = \"noise\"\n");
+    let size = std::fs::metadata(session.path("deep/down.y4m")).unwrap().len();
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1024, 640);
+    b.open(&studio);
+    b.until("return document.querySelectorAll('.start button').length >= 4");
+    if let Ok(folder) = std::env::var("GRAINFIELD_SHOTS") {
+        b.screenshot(&std::path::Path::new(&folder).join("start.png"));
+    }
+    let drop = |name: &str, bytes: u64| {
+        b.run(&format!(
+            "const data = new DataTransfer(); data.items.add(new File([new Uint8Array({bytes})], '{name}'));
+             const over = new DragEvent('dragover', {{ dataTransfer: data, bubbles: true, cancelable: true }});
+             const drop = new DragEvent('drop', {{ dataTransfer: data, bubbles: true, cancelable: true }});
+             document.body.dispatchEvent(over); document.body.dispatchEvent(drop);
+             if (!over.defaultPrevented || !drop.defaultPrevented) throw new Error('the browser would leave the page');"
+        ));
+    };
+    drop("down.y4m", size);
+    b.until("return document.querySelector('#status').textContent.includes('32×48')");
+    drop("down.y4m", size + 1);
+    b.until("return document.querySelector('dialog')?.textContent.includes('--allow-folder') === true");
+    b.press("Escape");
+    // Typing narrows the list, arrows choose, and recipes are no clips.
+    b.press("Ctrl+O");
+    b.until("return document.querySelectorAll('.filelist div').length > 0");
+    let listed = "[...document.querySelectorAll('.filelist div button')].map((e) => e.textContent)";
+    assert_eq!(b.run(&format!("return {listed}")), json!(["deep/", "here.y4m"]));
+    b.press("h");
+    b.press("e");
+    b.press("r");
+    assert_eq!(b.run(&format!("return {listed}")), json!(["here.y4m"]));
+    b.press("ArrowDown");
+    b.press("Enter");
+    b.until("return document.querySelector('#status').textContent.includes('64×48')");
+}
+
+#[test]
+fn masks_are_drawn_and_presets_do_what_they_say() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 800);
+    b.open(&studio);
+    b.run("await s.openClip('pattern:bars:size=400x200:frames=50'); s.addStep('grain', { strength: '3', seed: '7' }); s.view.layout.value = 'out'; v.zoomTo(1);");
+    b.settle();
+    b.press("E");
+    let at = b.run(
+        "const p = v.panes.get('out'); const r = p.canvas.getBoundingClientRect(); const [x, y] = p.origin();
+         return [r.x + x, r.y + y].map(Math.round);",
+    );
+    let to = |x: i64, y: i64| json!({ "type": "pointerMove", "duration": 0, "x": at[0].as_i64().unwrap() + x, "y": at[1].as_i64().unwrap() + y, "origin": "viewport" });
+    b.post("/actions", &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": [
+        to(100, 50), { "type": "pointerDown", "button": 0 }, to(150, 90), to(200, 150), { "type": "pointerUp", "button": 0 } ] }] }));
+    b.settle();
+    assert_eq!(
+        b.run("const { mask, mask_at, mask_width, mask_height } = s.doc.value.steps[0].values; return [mask, mask_at, mask_width, mask_height, v.drawing.value, s.checked.value.faults.length]"),
+        json!(["ellipse", "0.375,0.5", "0.25", "0.5", null, 0])
+    );
+    if let Ok(folder) = std::env::var("GRAINFIELD_SHOTS") {
+        b.screenshot(&std::path::Path::new(&folder).join("mask.png"));
+    }
+    // A preset takes its own settings back, and leaves the others.
+    let choose = "const e = document.querySelector('[data-setting=preset] select'); e.value = 'heavy'; e.dispatchEvent(new Event('change', { bubbles: true }));";
+    b.run(choose);
+    let values = "const { preset, strength, seed, mask } = s.doc.value.steps[0].values; return [preset ?? null, strength ?? null, seed ?? null, mask ?? null]";
+    assert_eq!(b.run(values), json!(["heavy", null, "7", "ellipse"]));
+    b.run(
+        "[...document.querySelectorAll('#notice button')].find((e) => e.textContent === 'Keep mine').click()",
+    );
+    assert_eq!(b.run(values), json!(["heavy", "3", "7", "ellipse"]));
+}
+
+#[test]
+fn a_page_comes_back_with_its_server() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1024, 640);
+    b.open(&studio);
+    b.run("await s.openClip('pattern:bars:size=64x48:frames=50'); s.addStep('noise', { strength: '9' }); s.seek(7);");
+    b.settle();
+    let address = studio.address();
+    drop(studio);
+    b.until("return !!document.querySelector('#notice .lost')");
+    let studio = Studio::start(&session, "");
+    assert_eq!(studio.address(), address);
+    b.until("return !document.querySelector('#notice .lost')");
+    b.run("s.seek(21);");
+    b.settle();
+    assert_eq!(
+        b.run("return [v.panes.get('out').shown.number, v.panes.get('out').error, s.doc.value.steps.length]"),
+        json!([21, "", 1])
+    );
+}
+
+#[test]
+fn a_small_window_has_all_of_the_transport() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=640x360:frames=500");
+    let b = Browser::start(1024, 640);
+    b.open(&studio);
+    b.run("s.addStep('fade', { amount: '0=1;48=0' }); s.selection.value = [100, 400];");
+    for scale in [100, 200] {
+        b.run(&format!("s.scale.value = {scale};"));
+        b.settle();
+        let gone = b.run(
+            "return [...document.querySelectorAll('.transport button, .transport input, .transport .digits, .ruler')].filter((e) => {
+               const [a, box] = [e, document.querySelector('#timeline')].map((e) => e.getBoundingClientRect());
+               return a.width > 0 && (a.right > box.right + 1 || a.bottom > box.bottom + 1 || a.bottom > document.documentElement.scrollHeight * (s.scale.value / 100) + 1);
+             }).map((e) => e.outerHTML.slice(0, 90));",
+        );
+        if let Ok(folder) = std::env::var("GRAINFIELD_SHOTS") {
+            b.screenshot(&std::path::Path::new(&folder).join(format!("scale{scale}.png")));
+        }
+        assert_eq!(gone, json!([]), "{scale} %");
+    }
+}

@@ -1,0 +1,181 @@
+//! Playing, stepping back and the hand on the timeline.
+
+use crate::browser::Browser;
+use crate::server::Studio;
+use crate::util::Session;
+use serde_json::json;
+use std::process::Command;
+
+/// H.264 with one key frame in 200 frames.
+fn long(session: &Session, size: &str) {
+    let made = Command::new("ffmpeg")
+        .args(["-v", "error", "-f", "lavfi", "-i", &format!("testsrc2=size={size}:rate=24:duration=17")])
+        .args([
+            "-c:v",
+            "libx264",
+            "-preset",
+            "ultrafast",
+            "-g",
+            "200",
+            "-keyint_min",
+            "200",
+            "-sc_threshold",
+            "0",
+        ])
+        .args(["-pix_fmt", "yuv420p"])
+        .arg(session.path("long.mp4"))
+        .status();
+    assert!(made.unwrap().success());
+}
+
+/// What cannot keep up shows what it has made, as often as it makes one, and says so.
+#[test]
+fn playing_shows_the_newest_finished_frame() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("await s.openClip('pattern:zoneplate:size=1920x1080:frames=4000'); s.addStep('grain'); s.seek(0);");
+    b.settle();
+    let got = b.run(
+        "const shown = [];
+         const stop = s.effect(() => { shown.push(s.frame.value); });
+         performance.clearResourceTimings(); performance.setResourceTimingBufferSize(5000);
+         v.loop.value = false;
+         v.play(1);
+         await new Promise((r) => setTimeout(r, 6000));
+         const said = [v.shownRate.value, v.dropped.value];
+         v.play(0); stop();
+         const asked = performance.getEntriesByType('resource').filter((e) => e.name.includes('/frame/')).length;
+         return [shown, ...said, asked];",
+    );
+    let shown: Vec<i64> = got[0].as_array().unwrap().iter().map(|n| n.as_i64().unwrap()).collect();
+    let (rate, dropped, asked) =
+        (got[1].as_f64().unwrap(), got[2].as_i64().unwrap(), got[3].as_u64().unwrap());
+    assert!(shown.windows(2).all(|w| w[1] > w[0]), "never back: {shown:?}");
+    // Two panes: nearly all that was asked for is shown.
+    let count = shown.len() as u64 - 1;
+    assert!(count >= 6 && 2 * count + 12 + asked / 4 >= asked, "{count} shown, {asked} asked for");
+    assert_eq!(dropped, shown.last().unwrap() - count as i64, "{shown:?}");
+    let true_rate = count as f64 / 6.0;
+    assert!(rate > 0.5 * true_rate && rate < 2.0 * true_rate, "{rate} of {true_rate}");
+    // It keeps the clock of the clip, as late as one frame takes.
+    assert!(*shown.last().unwrap() > 24 * 3, "{shown:?}");
+    println!("{count} frames in 6 s, {dropped} dropped, {rate} fps said, {asked} asked for");
+}
+
+#[test]
+fn a_loop_is_made_once_and_steps_back_are_there() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("await s.openClip('pattern:zoneplate:size=320x240:frames=400'); s.addStep('grain'); s.seek(0); s.selection.value = [10, 29];");
+    b.settle();
+    b.run(
+        "v.loop.value = true; v.play(1);
+         for (let seen = 0; seen < 45;) { const n = s.frame.value; await new Promise((r) => setTimeout(r, 5)); if (s.frame.value !== n) seen++; }
+         performance.clearResourceTimings();
+         for (let seen = 0; seen < 25;) { const n = s.frame.value; await new Promise((r) => setTimeout(r, 5)); if (s.frame.value !== n) seen++; }
+         v.play(0);",
+    );
+    b.settle();
+    let asked = "performance.getEntriesByType('resource').filter((e) => e.name.includes('/frame/') && !e.name.includes('quick')).length";
+    // The frame at rest may be asked for anew, those of the loop are there.
+    assert!(b.run(&format!("return {asked}")).as_u64().unwrap() <= 2);
+    b.until("return !!document.querySelector('.ruler .ready')");
+    // Around a frame that rests, the next ones are made.
+    b.run("s.selection.value = null; s.seek(200); await new Promise((r) => setTimeout(r, 1500));");
+    b.settle();
+    let took = b.run(
+        "const all = [];
+         for (const n of [199, 198, 199, 200, 201]) {
+           const begun = performance.now();
+           s.seek(n);
+           while (v.panes.get('out').shown.number !== n) await new Promise((r) => setTimeout(r));
+           all.push(performance.now() - begun);
+         }
+         return Math.max(...all);",
+    );
+    assert!(took.as_f64().unwrap() < 60.0, "{took} ms");
+}
+
+#[test]
+fn a_long_group_of_pictures_is_decoded_once_for_steps_back() {
+    let session = Session::new();
+    long(&session, "640x360");
+    let studio = Studio::start(&session, "");
+    let clip = studio.open("long.mp4");
+    let get = |n: i64| {
+        let begun = std::time::Instant::now();
+        let reply = studio.get(&format!("/frame/{}/0/{n}?side=in&region=200,100,240,40", clip["id"]));
+        assert_eq!(reply.status, 200);
+        (begun.elapsed(), reply.body)
+    };
+    // In order, for comparison.
+    let want: Vec<Vec<u8>> = (180..199).map(|n| get(n).1).collect();
+    let studio = Studio::start(&session, "");
+    let clip = studio.open("long.mp4");
+    let get = |n: i64| {
+        let begun = std::time::Instant::now();
+        (
+            studio.get(&format!("/frame/{}/0/{n}?side=in&region=200,100,240,40", clip["id"])).body,
+            begun.elapsed(),
+        )
+    };
+    get(0);
+    get(398);
+    let first = get(198);
+    let again = get(197).1;
+    let mut later: Vec<std::time::Duration> = Vec::new();
+    for n in (180..197).rev() {
+        let (body, took) = get(n);
+        assert!(body == want[(n - 180) as usize], "frame {n}");
+        later.push(took);
+    }
+    later.sort();
+    println!("seek {:?}, first back {again:?}, then {:?}", first.1, later[8]);
+    assert!(later[8] * 3 < first.1, "{:?} {later:?}", first.1);
+}
+
+#[test]
+fn the_hand_on_the_timeline_sees_key_frames() {
+    let session = Session::new();
+    long(&session, "640x360");
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("await s.openClip('long.mp4'); s.seek(0);");
+    b.settle();
+    b.until("return !document.body.textContent.includes('about 4')");
+    let at = b.run("const r = document.querySelector('.ruler').getBoundingClientRect(); return [r.x, r.y + 20, r.width].map(Math.round);");
+    let x = |n: i64| at[0].as_i64().unwrap() + n * at[2].as_i64().unwrap() / 408;
+    let moves = |list: Vec<serde_json::Value>| {
+        b.post("/actions", &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": list }] }));
+    };
+    let to =
+        |n: i64| json!({ "type": "pointerMove", "duration": 0, "x": x(n), "y": at[1], "origin": "viewport" });
+    b.run("window.seen = []; s.effect(() => { void v.drawn.value; const p = v.panes.get('in'); window.seen.push([p.shown?.number, p.label.textContent]); });");
+    moves(vec![
+        to(100),
+        json!({ "type": "pointerDown", "button": 0 }),
+        to(330),
+        json!({ "type": "pause", "duration": 150 }),
+        to(340),
+        json!({ "type": "pause", "duration": 900 }),
+    ]);
+    b.settle();
+    let seen = b.run("return window.seen");
+    let about =
+        |e: &serde_json::Value| e[0] == json!(200) && e[1].as_str().unwrap().contains("about: key frame 200");
+    assert!(seen.as_array().unwrap().iter().any(about), "{seen}");
+    // The hand rests: the frame itself, though the button is still down.
+    let shown =
+        b.run("return [v.panes.get('in').shown.number, s.frame.value, v.panes.get('in').label.textContent]");
+    assert_eq!(shown[0], shown[1]);
+    assert!(
+        (337..344).contains(&shown[1].as_i64().unwrap()) && !shown[2].as_str().unwrap().contains("about"),
+        "{shown}"
+    );
+    moves(vec![json!({ "type": "pointerUp", "button": 0 })]);
+}
