@@ -31,12 +31,12 @@ pub const ENTRY: Entry = Entry::new::<TextSpec>(
 
 settings! {
     struct TextSettings {
-        /// The text, in which these fields are filled in: {timecode}; {frame}, its number; {time} since the first frame;
-        /// {file}, the name of the file; {seed} of the recipe; {rate}, {size} of the picture; {info.NAME}, a property that
-        /// `grainfield probe` shows, such as {info.tag title}, or nothing; {newline} begins a line; {{ is a brace. Hosts
-        /// know no file, no properties and no timecode of the clip.
+        /// The text, in which these fields are filled in: `{timecode}`; `{frame}`, its number; `{time}` since the first frame;
+        /// `{file}`, the name of the file; `{seed}` of the recipe; `{rate}` and `{size}` of the picture; `{info.NAME}`, a
+        /// property that `grainfield probe` shows, such as `{info.tag title}`, or nothing; `{newline}` begins a line; `{{` is
+        /// a brace. Plugins know no file, no properties and no timecode of the clip.
         text: String = text().default("{timecode}"),
-        /// Timecode of the first frame, for {timecode}: 01:00:00:00, or with drop frame 01:00:00;00. Default: that of the
+        /// Timecode of the first frame, for `{timecode}`: 01:00:00:00, or with drop frame 01:00:00;00. Default: that of the
         /// clip, else 00:00:00:00.
         timecode: Option<String> = text(),
         /// Font file. Default: DejaVu Sans Mono Bold, which has Latin, Greek and Cyrillic letters.
