@@ -250,12 +250,11 @@ impl Text {
             let near = canvas.row(y, &mut cover);
             let row = boxed((top + y) as f64, 1);
             for (x, texel) in out.iter_mut().enumerate() {
-                let reached = near.get(x).map_or(0.0, |square| {
-                    // An edge narrower than a row is fainter.
-                    (edge + 0.5 - square.sqrt()).clamp(0.0, 1.0) * edge.min(1.0)
+                // An edge narrower than a row is fainter, and without one the letters have nothing behind them.
+                let edged = near.get(x).map_or(0.0, |square| {
+                    (edge + 0.5 - square.sqrt()).clamp(0.0, 1.0).max(cover[x]) * edge.min(1.0)
                 });
-                let layers =
-                    [(box_color, columns[x] * row), (edge_color, reached.max(cover[x])), (color, cover[x])];
+                let layers = [(box_color, columns[x] * row), (edge_color, edged), (color, cover[x])];
                 *texel = [0.0; 4];
                 for ([r, g, b, opacity], covered) in &layers[usize::from(columns[x] * row == 0.0)..] {
                     let a = opacity * covered;

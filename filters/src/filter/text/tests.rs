@@ -36,7 +36,7 @@ fn text_covers_what_its_outline_covers_in_every_format() {
     let full = (0..w as usize * h as usize).filter(|i| inside(i % 96, i / 96) == 1.0).count();
     let none = (0..w as usize * h as usize).filter(|i| inside(i % 96, i / 96) == 0.0).count();
     assert!(full > 500 && none > 3000, "{full} {none}");
-    for name in ["yuv420p", "yuv411p", "yuv422p10", "yuva444p12", "gray16", "gbrp", "gbrap16", "gbrapf32"] {
+    for name in ["yuv420p", "yuv411p", "yuv422p10", "yuva444p12", "gray16", "gbrp", "gbrap16", "gbrpf32"] {
         let source = noise(format(name, w, h));
         let format = *source.format();
         let made = look(&source);
@@ -90,18 +90,22 @@ fn the_edge_and_the_box_are_around_the_letters() {
 fn both_fields_together_are_the_frame() {
     let whole = format("yuv444p", 80, 48);
     let source = noise(whole);
-    let given = "text=Ag{newline}{frame}:size=0.4:position=0.3,0.4:anchor=left:box=0.5";
-    let want = written(given, &source, 3, Level::best());
-    for parity in [Parity::Top, Parity::Bottom] {
+    // Their pictures begin in even and in odd rows.
+    let places = ["0.3,0.4", "0.3,0.8", "0.3,0.82"];
+    for (place, parity) in places.iter().flat_map(|p| [Parity::Top, Parity::Bottom].map(|parity| (p, parity)))
+    {
+        let given = format!("text=Ag{{newline}}{{frame}}:size=0.12:position={place}:anchor=left:box=0.5");
+        let want = written(&given, &source, 3, Level::best());
+        assert!(want != source);
         let field = whole.field(parity);
         let mut half = Frame::new(field);
         let skip = usize::from(parity == Parity::Bottom);
         for (p, y) in (0..3).flat_map(|p| (0..24).map(move |y| (p, y))) {
             half.row_mut::<u8>(p, y).copy_from_slice(source.row::<u8>(p, 2 * y + skip));
         }
-        let made = written(given, &half, 3, Level::best());
+        let made = written(&given, &half, 3, Level::best());
         for (p, y) in (0..3).flat_map(|p| (0..24).map(move |y| (p, y))) {
-            assert_eq!(made.row::<u8>(p, y), want.row::<u8>(p, 2 * y + skip), "{parity:?} {p} {y}");
+            assert_eq!(made.row::<u8>(p, y), want.row::<u8>(p, 2 * y + skip), "{place} {parity:?} {p} {y}");
         }
     }
 }
@@ -149,6 +153,8 @@ fn the_same_text_is_prepared_once() {
     assert_eq!(key("text=Title", 1), key("text=Title", 2));
     assert_ne!(key("text={frame}", 1), key("text={frame}", 2));
     assert_ne!(key("text=Title", 1), key("text=Titel", 1));
+    assert_ne!(key("color=#ffffff", 1), key("color=#fffffe", 1));
+    assert_ne!(key("box=0.5", 1), key("box=0.6", 1));
     assert_ne!(key("text=Title:size=0=0.1;9=0.5", 1), key("text=Title:size=0=0.1;9=0.5", 2));
 }
 
