@@ -369,6 +369,9 @@ def rows():
         ("transform=rotate=6", "rotate=6*PI/180", 30, 0.3),
         ("transform=zoom=1.3", "scale=iw*1.3:-2,crop=1920:1080", 80, 0.3),
         ("deband", "deband", 30, None),
+        ("scale=width=960", "scale=960:540:flags=bicubic+accurate_rnd", 60, None),
+        # Both look at 5 by 5 places and compare 3 by 3 samples.
+        ("denoise", "nlmeans=s=4:p=3:r=5", 20, None),
     ):
         yield beside_ffmpeg(chain, rival, 8, frames, goal)
     table = ROOT / "samples/luts/warm-print.cube"

@@ -29,6 +29,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::dust::ENTRY,
     crate::filter::scratches::ENTRY,
     crate::filter::overlay::ENTRY,
+    crate::filter::text::ENTRY,
     crate::filter::sprites::ENTRY,
     crate::filter::particles::ENTRY,
     crate::filter::fluid::ENTRY,

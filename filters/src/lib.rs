@@ -35,6 +35,7 @@ pub mod chain;
 pub mod curve;
 pub mod film_grain;
 pub mod filter;
+pub mod font;
 pub mod frame;
 pub mod host;
 pub mod lut;

@@ -50,6 +50,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("crop", "crop=top=20:bottom=20"),
     ("pad", "pad=width=1920:height=1080"),
     ("transform", "transform=zoom='0c=1;48=1.25'"),
+    ("text", "text='{timecode} {file}':size=0.04:anchor=bottom-left:box=0.6"),
     ("overlay", "overlay=file=logo.png:size=0.25:position='0.8,0.2'"),
     ("sprites", "sprites=image=logo.png:position='200,100':fade=0.8"),
 ];
@@ -76,6 +77,7 @@ fn line(s: &Setting) -> String {
         Kind::Colour => "colour: #rrggbb, #rrggbbaa, a name, or numbers from 0 to 1".into(),
         Kind::Frames => "frames as in 1001-1100, 1-10x2, 0-48+96-, times as in 2s-5.5s, or 25%-50%".into(),
         Kind::Planes => "planes: y, uv, rgb, a, 0, all".into(),
+        Kind::Text => "text".into(),
         Kind::Image => "name of an image file".into(),
         Kind::File(kind) => kind.help().trim_start_matches("the ").into(),
         Kind::SourceFrame => "number of a frame of the source".into(),

@@ -53,6 +53,7 @@ TRIALS = {
     "dust": {"amount": 300, "size": 60},
     "scratches": {"amount": 60, "width": 30},
     "sprites": {"image": WORK / "sprite.png", "position": (50, 30), "scale": 1, "enable": "1-3"},
+    "text": {"text": "{frame} {size}", "size": 0.3},
     "overlay": {"file": WORK / "sprite.png", "size": 0.5},
     "particles": {"preset": "snow", "amount": 20, "size": 20},
     "flock": {"agents": 200, "size": 150, "start": 0.5},

@@ -136,3 +136,110 @@ fn a_damaged_file_is_rendered_whole_with_held_frames() {
     assert_eq!(probe(&s, "out.mkv", "v:0", "stream=codec_name"), "ffv1");
     assert_eq!(s.run("hash out.mkv").ok().text().lines().count(), 25);
 }
+
+/// The luma of all frames of a file.
+fn luma(s: &Session, file: &str) -> Vec<u8> {
+    s.tool("ffmpeg", &format!("-nostdin -v error -i {file} -f rawvideo -pix_fmt gray -")).out
+}
+
+#[test]
+fn an_hdr10_clip_is_grained_and_stays_hdr10() {
+    let s = Session::new();
+    let master = "G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,1)";
+    ffmpeg(
+        &s,
+        &format!(
+            "-f lavfi -i testsrc2=size=192x108:rate=24000/1001 -t 0.3 -pix_fmt yuv420p10 -c:v libx265 -color_primaries \
+             bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv -x265-params \
+             log-level=error:hdr10=1:repeat-headers=1:master-display={master}:max-cll=1000,400 hdr.mp4"
+        ),
+    );
+    s.run("render hdr.mp4 out.mp4 -f grain=preset=35mm --codec libx265 --preset ultrafast").ok();
+    let said = |file: &str| {
+        let stream = probe(&s, file, "v:0", "stream=codec_name,profile,pix_fmt,color_space,color_transfer");
+        let data = s.tool("ffprobe", &format!("-v error -read_intervals %+#1 -show_frames {file}")).text();
+        let kept = [
+            "red_x",
+            "green_y",
+            "white_point_x",
+            "max_luminance",
+            "min_luminance",
+            "max_content",
+            "max_average",
+        ];
+        let data = data.lines().filter(|line| kept.iter().any(|name| line.starts_with(name)));
+        (stream.trim_end_matches(',').to_owned(), data.map(str::to_owned).collect::<Vec<_>>())
+    };
+    let (stream, data) = said("out.mp4");
+    assert_eq!(stream, "hevc,Main 10,yuv420p10le,bt2020nc,smpte2084");
+    assert_eq!(data.len(), 7, "{data:?}");
+    assert_eq!((stream, data), said("hdr.mp4"));
+    assert_ne!(luma(&s, "out.mp4"), luma(&s, "hdr.mp4"));
+}
+
+#[test]
+fn a_talk_is_cut_by_times_with_its_timecode_burnt_in() {
+    let s = Session::new();
+    ffmpeg(
+        &s,
+        "-f lavfi -i testsrc2=size=320x180:rate=25:duration=2 -f lavfi -i sine=duration=2 -timecode 01:00:00:00 \
+         -c:v libx264 -pix_fmt yuv420p -c:a aac talk.mov",
+    );
+    let cut = |file: &str, chain: &str| {
+        s.run(&format!("render talk.mov {file} -ss 0.8 -to 1.2 --codec ffv1 {chain}")).ok();
+        luma(&s, file).chunks(320 * 180).map(<[u8]>::to_vec).collect::<Vec<_>>()
+    };
+    let (plain, out) = (cut("plain.mkv", ""), cut("out.mkv", "-f text"));
+    assert_eq!((plain.len(), out.len()), (10, 10));
+    for (n, (a, b)) in plain.iter().zip(&out).enumerate() {
+        let changed: Vec<usize> = (0..a.len()).filter(|i| a[*i] != b[*i]).collect();
+        assert!(changed.len() > 200, "frame {n}: {} samples", changed.len());
+        let beside =
+            changed.iter().find(|i| !(120..200).contains(&(*i % 320)) || !(158..174).contains(&(*i / 320)));
+        assert_eq!(beside, None, "frame {n}");
+    }
+    // The same text, written out.
+    let fixed = |text: &str| cut("fixed.mkv", &format!("-y -f text='{text}'"));
+    let first = fixed("01\\:00\\:00\\:20");
+    assert!(first[0] == out[0] && first[1] != out[1]);
+    assert!(fixed("01\\:00\\:00\\:21")[1] == out[1]);
+    assert_eq!(probe(&s, "out.mkv", "a:0", "stream=codec_name"), "aac");
+}
+
+#[test]
+fn a_small_gif_for_the_web_is_made_of_a_clip() {
+    let s = Session::new();
+    ffmpeg(
+        &s,
+        "-f lavfi -i testsrc2=size=320x180:rate=25:duration=0.8 -c:v libx264 -pix_fmt yuv420p clip.mp4",
+    );
+    s.run("render clip.mp4 web.gif --lavfi fps=12.5 -f scale=width=160:height=90,grain=preset=16mm").ok();
+    assert_eq!(probe(&s, "web.gif", "v:0", "stream=codec_name,width,height"), "gif,160,90");
+    let times = probe(&s, "web.gif", "v:0", "packet=pts_time");
+    let times: Vec<f64> = times.lines().map(|t| t.trim_end_matches(',').parse().unwrap()).collect();
+    assert_eq!(times.len(), 10);
+    assert!(times.windows(2).all(|t| (t[1] - t[0] - 0.08).abs() < 0.001), "{times:?}");
+}
+
+#[test]
+fn raw_frames_are_grained_between_two_programs() {
+    let s = Session::new();
+    ffmpeg(
+        &s,
+        "-f lavfi -i testsrc2=size=96x54:rate=25:duration=0.4 -pix_fmt yuv422p10le -strict -1 clip.y4m",
+    );
+    let frames = "-nostdin -v error -i clip.y4m -f rawvideo -";
+    let raw = s.tool("ffmpeg", frames).out;
+    let chain = "-f grain=preset=35mm,vignette";
+    let out = s.piped(&format!("render - raw: --raw 96x54:yuv422p10le:25 {chain}"), &raw).ok().out;
+    assert_eq!(out.len(), raw.len());
+    assert!(out != raw);
+    s.write("out.raw", &out);
+    ffmpeg(
+        &s,
+        "-f rawvideo -video_size 96x54 -pixel_format yuv422p10le -framerate 25 -i out.raw -c:v ffv1 out.mkv",
+    );
+    s.run(&format!("render clip.y4m whole.mkv {chain} --codec ffv1")).ok();
+    let [a, b] = ["out.mkv", "whole.mkv"].map(|file| s.run(&format!("hash {file}")).ok().text());
+    assert_eq!(a, b);
+}

@@ -182,6 +182,7 @@ pub mod sprites;
 mod stepped;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod text;
 pub mod transform;
 pub mod unsharp;
 pub mod vignette;

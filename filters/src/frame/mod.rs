@@ -5,6 +5,7 @@
 //! bits, `u16` for 9 to 16 bits (value in the low bits, native order), or `f32`. Strides are in bytes.
 
 mod buffer;
+mod clip_details;
 mod color;
 mod digest;
 mod format;
@@ -21,6 +22,7 @@ mod time;
 mod timecode;
 
 pub use buffer::{CacheLine, Frame};
+pub use clip_details::ClipDetails;
 pub use color::{ColorRange, FieldOrder, Matrix, Primaries, Transfer};
 pub use digest::md5;
 pub use format::{Alpha, Depth, Family, Format, FormatError, MAX_SIDE, Parity, PictureStructure, PlaneSet};

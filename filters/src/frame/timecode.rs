@@ -20,6 +20,26 @@ impl Timecode {
         self.drop
     }
 
+    /// The timecode so many frames after 00:00:00:00, with or without drop frame; after 24 hours it begins again. `None`
+    /// if there are no such timecodes at this rate.
+    pub fn of_frames(frames: i64, rate: Ratio, drop: bool) -> Option<Timecode> {
+        let nominal = (rate + Ratio::HALF).floor();
+        if !(1..=1000).contains(&nominal) || (drop && nominal % 30 != 0) {
+            return None;
+        }
+        let dropped = if drop { nominal / 15 } else { 0 };
+        let minute = 60 * nominal - dropped;
+        let ten_minutes = 10 * minute + dropped;
+        let frames = frames.rem_euclid(144 * ten_minutes);
+        let (tens, rest) = (frames / ten_minutes, frames % ten_minutes);
+        // The first of ten minutes has all its numbers.
+        let minutes = ((rest - dropped) / minute).max(0);
+        let number = frames + dropped * (9 * tens + minutes);
+        let seconds = number / nominal;
+        let parts = [seconds / 3600, seconds / 60 % 60, seconds % 60, number % nominal];
+        Some(Timecode { parts: parts.map(|part| part as u16), drop })
+    }
+
     /// The number of frames from 00:00:00:00; `None` if there is no such timecode at this rate.
     pub fn frames(self, rate: Ratio) -> Option<i64> {
         let nominal = (rate + Ratio::HALF).floor();
@@ -96,6 +116,23 @@ mod tests {
         let all = (0..11).flat_map(|m| (0..60).flat_map(move |s| (0..30).map(move |f| [0, m, s, f])));
         let numbers = all.filter_map(|parts| Timecode { parts, drop: true }.frames(rate));
         assert!(numbers.eq(0..17982 + 1798 + 2));
+    }
+
+    #[test]
+    fn every_number_has_its_timecode() {
+        for (rate, drop) in
+            [((30000, 1001), true), ((60000, 1001), true), ((24000, 1001), false), ((25, 1), false)]
+        {
+            let rate = Ratio::new(rate.0, rate.1).unwrap();
+            for n in 0..80_000 {
+                let code = Timecode::of_frames(n, rate, drop).unwrap();
+                assert_eq!((code.frames(rate), code.is_drop()), (Some(n), drop), "{code}");
+            }
+        }
+        let text = |n: i64| Timecode::of_frames(n, Ratio::whole(25), false).unwrap().to_string();
+        assert_eq!([text(-1), text(24 * 3600 * 25)], ["23:59:59:24", "00:00:00:00"]);
+        assert_eq!(Timecode::of_frames(0, Ratio::whole(25), true), None);
+        assert_eq!(Timecode::of_frames(0, Ratio::ZERO, false), None);
     }
 
     #[test]

@@ -291,6 +291,7 @@ fn wanted(kind: Kind) -> String {
         Kind::Colour => "a colour in quotes such as \"#ff8000\", three or four numbers, or a curve",
         Kind::Frames => "frame numbers in quotes, such as \"1001-1100\"",
         Kind::Planes => "planes in quotes, such as \"yuv\"",
+        Kind::Text => "text in quotes",
         Kind::Image => "the name of an image file in quotes",
         Kind::File(kind) => return format!("{} in quotes", kind.help()),
         Kind::SourceFrame => "the number of a frame in quotes",

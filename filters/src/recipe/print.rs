@@ -70,6 +70,7 @@ fn normal(value: &Value) -> Value {
         | Value::Integer(_)
         | Value::Seed(_)
         | Value::Choice(_)
+        | Value::Text(_)
         | Value::Planes(_)
         | Value::Points(_)
         | Value::Image(_)

@@ -80,6 +80,7 @@ from_value! {
     Position: Animated<[f64; 2]>,
     Colour: Animated<[f64; 4]>,
     Points: Points,
+    Text: String,
     Frames: Spans,
     Planes: Planes,
     Image: ImageAsset,
@@ -133,6 +134,11 @@ pub const fn choice<W: ChoiceEnum>(default: &'static str) -> SettingBuilder<W> {
 /// One of the words of a type, or no word.
 pub const fn optional_choice<W: ChoiceEnum>() -> SettingBuilder<Option<W>> {
     builder(Kind::Choice(W::CHOICES))
+}
+
+/// Text.
+pub const fn text() -> SettingBuilder<Option<String>> {
+    builder(Kind::Text)
 }
 
 /// A position that can be animated.
@@ -278,6 +284,13 @@ impl SettingBuilder<Option<Animated<[f64; 4]>>> {
     /// The value if neither the recipe nor a preset gives one.
     pub const fn default(self, v: [f64; 4]) -> SettingBuilder<Animated<[f64; 4]>> {
         self.by_default(Constant::Colour(v))
+    }
+}
+
+impl SettingBuilder<Option<String>> {
+    /// The value if neither the recipe nor a preset gives one.
+    pub const fn default(self, v: &'static str) -> SettingBuilder<String> {
+        self.by_default(Constant::Text(v))
     }
 }
 

@@ -77,6 +77,8 @@ pub enum Constant {
     Position([f64; 2]),
     /// For [`Kind::Colour`].
     Colour([f64; 4]),
+    /// For [`Kind::Text`].
+    Text(&'static str),
 }
 
 impl From<Constant> for Value {
@@ -88,6 +90,7 @@ impl From<Constant> for Value {
             Constant::Choice(v) => Value::Choice(v),
             Constant::Position(v) => Value::Position(v.into()),
             Constant::Colour(v) => Value::Colour(v.into()),
+            Constant::Text(v) => Value::Text(v.into()),
         }
     }
 }
@@ -142,6 +145,8 @@ pub enum Kind {
     },
     /// A colour that can be animated: `#rrggbb`, `#rrggbbaa`, a name, or numbers from 0 to 1.
     Colour,
+    /// Text that only the filter understands.
+    Text,
     /// Frame numbers: `1001-1100`, `1-10x2`, `0-48+96-`.
     Frames,
     /// Planes: `y`, `uv`, `rgb`, `a`, `0`, `all`.
@@ -172,6 +177,8 @@ pub enum FileKind {
     GrainPlate,
     /// Tracks.
     TrackFile,
+    /// A TrueType or OpenType font, read as a [`Font`](crate::font::Font).
+    Font,
     /// A look-up table of colours, read as a [`Lut`](crate::lut::Lut).
     Lut,
     /// A picture, sequence or video, read as an [`Arc`](std::sync::Arc) of a [`SecondInput`](crate::frame::SecondInput).
@@ -188,6 +195,7 @@ impl FileKind {
             FileKind::GrainTable => "grain table",
             FileKind::GrainPlate => "grain plate",
             FileKind::TrackFile => "track file",
+            FileKind::Font => "font",
             FileKind::Lut => "look-up table",
             FileKind::Clip => "clip",
             FileKind::Mask => "mask",
@@ -201,6 +209,7 @@ impl FileKind {
             FileKind::GrainTable => "the name of a film grain table",
             FileKind::GrainPlate => "the name of a clip or picture of grain",
             FileKind::TrackFile => "the name of a track file",
+            FileKind::Font => "the name of a font file (.ttf, .otf)",
             FileKind::Lut => "the name of a look-up table (.cube)",
             FileKind::Clip => "the name of a picture, sequence or video",
             FileKind::Mask => {

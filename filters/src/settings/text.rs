@@ -91,7 +91,8 @@ impl Setting {
         if text.is_empty() {
             return err(ValueProblem::Text(TextProblem::Missing));
         }
-        let may_have_equals = matches!(self.kind, Kind::Points { .. } | Kind::Image | Kind::File(_));
+        let may_have_equals =
+            matches!(self.kind, Kind::Points { .. } | Kind::Image | Kind::File(_) | Kind::Text);
         if !self.kind.animatable() && !may_have_equals && text.contains('=') {
             return err(ValueProblem::Fixed);
         }
@@ -125,6 +126,7 @@ impl Setting {
                 let end = e.at + text[e.at..].chars().next().map_or(0, char::len_utf8);
                 ValueError { at: e.at..end, problem: ValueProblem::Planes(e) }
             }),
+            Kind::Text => Ok(Value::Text(text.into())),
             Kind::Image => Ok(Value::Image(ImageAsset::named(text))),
             Kind::File(_) => Ok(Value::File(FileAsset::named(text))),
             Kind::SourceFrame => match text.parse::<i64>() {
@@ -181,6 +183,7 @@ impl fmt::Display for Value {
             Value::Number(n) => n.fmt(f),
             Value::Seed(s) => s.fmt(f),
             Value::Choice(word) => f.write_str(word),
+            Value::Text(text) => f.write_str(text),
             Value::Position(p) => p.fmt(f),
             Value::Colour(c) => c.fmt(f),
             Value::Frames(r) => r.fmt(f),
@@ -220,6 +223,7 @@ mod tests {
             (Kind::Colour, "white", "#ffffff"),
             (Kind::Frames, "0-48+96-", "0-48,96-"),
             (Kind::Planes, "u,y", "yu"),
+            (Kind::Text, " a=b: {c} ", "a=b: {c}"),
             (Kind::Image, " a=b c.png ", "a=b c.png"),
             (Kind::File(FileKind::Effect), "a=b.toml", "a=b.toml"),
             (Kind::SourceFrame, " +0100", "100"),

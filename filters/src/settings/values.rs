@@ -2,7 +2,7 @@
 
 use super::{Animated, FileAsset, FromValue, ImageAsset, Kind, OnlyWhen, Planes, Points, Setting, common};
 use crate::curve::Animate;
-use crate::frame::{SourceFrames, Spans};
+use crate::frame::{ClipDetails, SourceFrames, Spans};
 use core::fmt;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ pub enum Value {
     Position(Animated<[f64; 2]>),
     /// For [`Kind::Colour`]: red, green, blue and alpha, 0 to 1 each, as displayed, not premultiplied.
     Colour(Animated<[f64; 4]>),
+    /// For [`Kind::Text`].
+    Text(String),
     /// For [`Kind::Frames`].
     Frames(Spans),
     /// For [`Kind::Planes`].
@@ -83,13 +85,14 @@ pub struct Values {
     /// The values of settings that are not given.
     rest: Vec<Option<Value>>,
     source: Option<Arc<dyn SourceFrames>>,
+    details: Option<Arc<ClipDetails>>,
 }
 
 impl Values {
     /// Values with no setting given.
     pub fn new(settings: &'static [Setting]) -> Values {
         let rest = settings.iter().map(Setting::default).collect();
-        Values { settings, given: vec![None; settings.len()], rest, source: None }
+        Values { settings, given: vec![None; settings.len()], rest, source: None, details: None }
     }
 
     /// Parses the values of a preset, `strength=2.2:size=0.8`: a chain's form without quotes.
@@ -179,6 +182,16 @@ impl Values {
         self.source.as_ref()
     }
 
+    /// Supplies what is known of the clip besides its pictures.
+    pub fn supply_details(&mut self, details: Arc<ClipDetails>) {
+        self.details = Some(details);
+    }
+
+    /// What is known of the clip, if the host has supplied it.
+    pub fn details(&self) -> Option<&Arc<ClipDetails>> {
+        self.details.as_ref()
+    }
+
     /// The given seed, of a filter that has one.
     pub fn seed(&self) -> Option<u64> {
         if self.has(common::SEED.id) { self.read(common::SEED.id) } else { None }
@@ -260,6 +273,7 @@ impl Setting {
         match (self.kind, value) {
             (Kind::Switch, Value::Switch(_))
             | (Kind::Seed, Value::Seed(_))
+            | (Kind::Text, Value::Text(_))
             | (Kind::Frames, Value::Frames(_))
             | (Kind::Planes, Value::Planes(_))
             | (Kind::Image | Kind::SourceFrame, Value::Image(_))

@@ -8,13 +8,13 @@ macro_rules! recipes {
 
 /// The built-in recipes: the names of their files, and their texts.
 #[rustfmt::skip]
-pub const BUILT_IN: [(&str, &str); 49] = recipes![
+pub const BUILT_IN: [(&str, &str); 50] = recipes![
     "av1-grain", "blur", "color", "crop", "deband", "denoise", "dither-blue", "dust", "fade", "flicker", "flock-starlings",
     "fluid-dam", "fluid-fountain", "fluid-rain", "glow", "grain-16mm", "grain-35mm", "grain-digital-iso",
     "grain-fine-35mm", "grain-heavy", "grain-high-speed", "grain-light", "grain-medium", "grain-super8", "halation",
     "letterbox", "levels", "look-dream", "look-silent-era", "look-super8", "look-vhs", "moving", "negative", "noise",
     "noise-analog-tv", "noise-clouds", "noise-vhs", "particles-embers", "particles-rain", "particles-snow",
-    "sand-hourglass", "sand-snowfall", "scale", "scratches", "sprites", "transform", "unsharp", "vignette", "weave",
+    "sand-hourglass", "sand-snowfall", "scale", "scratches", "sprites", "text", "transform", "unsharp", "vignette", "weave",
 ];
 
 /// The name by which a built-in recipe is called: `look-super8` is `super8`.

@@ -73,6 +73,7 @@ fn setting(f: &'static [Setting], s: &Setting) -> serde_json::Value {
         Kind::Colour => "colour",
         Kind::Frames => "frames",
         Kind::Planes => "planes",
+        Kind::Text => "text",
         Kind::Image => "image",
         Kind::File(kind) => kind.name(),
         Kind::SourceFrame => "source frame",

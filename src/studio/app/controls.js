@@ -214,6 +214,7 @@ function body(step, s, given, effective, id) {
     case 'grain table':
     case 'grain plate':
     case 'track file':
+    case 'font':
     case 'look-up table':
       return html`${text(id, given ?? '', typed, 'none')}
         <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"

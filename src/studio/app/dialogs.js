@@ -267,7 +267,7 @@ function chooser(title, all) {
 const uses = {
   'Grain and noise': ['grain', 'noise', 'av1grain', 'dither'],
   'Film damage': ['dust', 'scratches', 'weave', 'flicker'],
-  'Particles and effects': ['particles', 'sprites', 'overlay', 'fluid', 'flock', 'sand'],
+  'Particles and effects': ['particles', 'sprites', 'overlay', 'text', 'fluid', 'flock', 'sand'],
   'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert', 'lut', 'glow', 'halation'],
   'Picture': ['denoise', 'blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad'],
 };

@@ -55,7 +55,7 @@ const DENSE: i64 = 16;
 const CONSTANT: [(&str, &str); 1] = [("particles", "colour")];
 
 /// With these other settings a setting has an effect.
-const BASE: [(&str, &str); 19] = [
+const BASE: [(&str, &str); 20] = [
     ("blur", "sigma=60:length=400"),
     ("deband", "range=64"),
     ("dust", "amount=12:size=20"),
@@ -72,6 +72,7 @@ const BASE: [(&str, &str); 19] = [
     ("scale", "width=40"),
     ("scratches", "amount=8:width=20"),
     ("sprites", "columns=3"),
+    ("text", "text=Ag:size=0.5:box=0.5"),
     ("transform", "zoom=0.6:rotate=30"),
     ("unsharp", "size=100"),
     ("weave", "across=0.05:down=0.05:hop=0.1:hops=0.2"),

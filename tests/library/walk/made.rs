@@ -236,6 +236,7 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
         Kind::Fixed { min, max } => number(entry, setting.id, (min, max), random).to_string(),
         Kind::Number { min, max } => moving(random, |r| number(entry, setting.id, (min, max), r).to_string()),
         Kind::Seed => random.next().to_string(),
+        Kind::Text => random.pick(&["x", "{frame} {timecode}", "ä=B:1, 2"]).to_owned(),
         Kind::Choice(all) => random.pick(all).id.to_owned(),
         Kind::Position { min, max } => moving(random, |r| {
             let [x, y] = [0; 2].map(|_| number(entry, setting.id, (min, max), r));

@@ -3,12 +3,12 @@
 use super::memory::MemoryCache;
 use super::{Earlier, HostError, Look, WorkPool, float, guarded};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
-use grainfield_filters::frame::{Format, Frame, FrameMut, FrameRef, FrameTime};
+use grainfield_filters::frame::{ClipDetails, Format, Frame, FrameMut, FrameRef, FrameTime};
 use grainfield_filters::host::{CurrentThread, Executor, Host};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 /// The environment variable that lowers the instruction level, as in the command line.
 const LEVEL: &str = "GRAINFIELD_LEVEL";
@@ -59,7 +59,9 @@ impl BoundLook {
     /// A filter rejects its settings or the format, or a curve needs the last frame, which is not known.
     pub fn bind(look: &Look, format: Format, setup: &Setup) -> Result<BoundLook, HostError> {
         format.check().map_err(|e| HostError::of(&e))?;
-        let (steps, seed) = setup.earlier.seeds(&look.recipe);
+        let (mut steps, seed) = setup.earlier.seeds(&look.recipe);
+        let details = Arc::new(ClipDetails { seed: look.recipe.seed.unwrap_or(0), ..ClipDetails::default() });
+        steps.iter_mut().for_each(|step| step.values.supply_details(Arc::clone(&details)));
         let fields = setup.fields.unwrap_or(Fields::of(format.fields));
         let options = Options {
             seed,

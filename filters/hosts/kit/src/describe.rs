@@ -25,7 +25,7 @@ fn python_type(kind: Kind) -> String {
         Kind::Colour => "Colour".into(),
         Kind::Seed => "int".into(),
         Kind::Image | Kind::File(_) => "Path".into(),
-        Kind::Frames | Kind::Planes | Kind::Points { .. } => "str".into(),
+        Kind::Frames | Kind::Planes | Kind::Text | Kind::Points { .. } => "str".into(),
         Kind::Choice(words) => {
             let words: Vec<String> = words.iter().map(|w| format!("\"{}\"", w.id)).collect();
             format!("Literal[{}]", words.join(", "))

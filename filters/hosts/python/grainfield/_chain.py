@@ -27,7 +27,7 @@ Path = Union[str, "os.PathLike[str]"]
 Rate = Union[int, float, str, Fraction]
 
 #: Settings that name files.
-_FILES = ("image", "effect", "shape", "obstacle", "table", "plate", "tracks", "file", "mask", "where")
+_FILES = ("image", "effect", "shape", "obstacle", "table", "plate", "tracks", "file", "mask", "where", "font")
 
 _BITS = {"u1": 8, "u2": 16, "f4": 0}
 

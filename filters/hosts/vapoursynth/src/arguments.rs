@@ -33,9 +33,13 @@ fn host_type(kind: Kind) -> &'static str {
         Kind::Switch | Kind::Integer { .. } | Kind::SourceFrame => "int",
         Kind::Fixed { .. } => "float",
         Kind::Number { .. } | Kind::Position { .. } | Kind::Colour | Kind::Planes => "data[]",
-        Kind::Seed | Kind::Choice(_) | Kind::Frames | Kind::Image | Kind::File(_) | Kind::Points { .. } => {
-            "data"
-        }
+        Kind::Seed
+        | Kind::Choice(_)
+        | Kind::Frames
+        | Kind::Text
+        | Kind::Image
+        | Kind::File(_)
+        | Kind::Points { .. } => "data",
     }
 }
 

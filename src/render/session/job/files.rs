@@ -1,10 +1,10 @@
 //! Files that settings name, read before the first frame: images, effect files, and frames of the source.
 
 use super::{JobError, NoFrame, Request, RequestError, SourceFrameError, external_files, threads};
-use crate::assets::{load_clip, load_effect, load_grain_table, load_lut, load_plate, load_tracks};
+use crate::assets::{load_clip, load_effect, load_font, load_grain_table, load_lut, load_plate, load_tracks};
 use crate::source_frames::FramesAround;
 use grainfield_filters::chain::{Step, still};
-use grainfield_filters::frame::{Frame, SourceFrames};
+use grainfield_filters::frame::{ClipDetails, Frame, SourceFrames};
 use grainfield_filters::recipe::{Recipe, effect};
 use grainfield_filters::settings::{FileAsset, FileKind, Kind, Setting, SettingError, Value};
 use grainfield_io::disk::FileAccess;
@@ -94,6 +94,7 @@ pub(crate) fn load<E: From<JobError>>(
     read: ReadFrame<'_, E>,
 ) -> Result<(), E> {
     load_files(&mut request.recipe)?;
+    supply_details(request, info);
     supply_source(request, info, options)?;
     for i in 0..request.recipe.steps.len() {
         for (setting, value) in not_loaded(&request.recipe.steps[i], |kind| matches!(kind, Kind::SourceFrame))
@@ -105,6 +106,19 @@ pub(crate) fn load<E: From<JobError>>(
         }
     }
     Ok(())
+}
+
+/// Supplies what is known of the clip.
+fn supply_details(request: &mut Request, info: &Info) {
+    let file =
+        Path::new(&info.name).file_name().map_or_else(|| info.name.clone(), |n| n.to_string_lossy().into());
+    let details = Arc::new(ClipDetails {
+        file,
+        timecode: info.timecode().map(str::to_owned),
+        properties: info.details.clone(),
+        seed: request.recipe.seed.unwrap_or(0),
+    });
+    request.recipe.steps.iter_mut().for_each(|step| step.values.supply_details(Arc::clone(&details)));
 }
 
 /// Opens the input once more for the filters that read the frames around each frame.
@@ -164,6 +178,7 @@ fn load_file(kind: FileKind, file: FileAsset) -> Result<FileAsset, JobError> {
     Ok(match kind {
         FileKind::GrainTable => load_grain_table(path).map(|(table, sum)| file.read(Arc::new(table), sum))?,
         FileKind::GrainPlate => load_plate(path).map(|(plate, sum)| file.read(Arc::new(plate), sum))?,
+        FileKind::Font => load_font(path).map(|(font, sum)| file.read(font, sum))?,
         FileKind::Lut => load_lut(path).map(|(lut, sum)| file.read(Arc::new(lut), sum))?,
         FileKind::TrackFile => {
             let tracks = load_tracks(path)?;
