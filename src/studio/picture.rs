@@ -27,7 +27,7 @@ pub(super) struct View {
     pub(super) clipping: bool,
     /// Shows one field, each of its lines twice.
     pub(super) field: Option<Field>,
-    /// Reduces before the conversion where that is possible: several times as fast, and wrong by up to two codes, more where
+    /// Reduces before the conversion where that is possible: several times as fast, and wrong by up to three codes, more where
     /// colours are out of gamut. For pictures that are seen for a moment.
     pub(super) quick: bool,
 }
@@ -523,7 +523,7 @@ mod tests {
         assert_eq!((shown.bytes[0], shown.bytes[4]), (128, 132));
     }
 
-    /// The quick way is the exact one within two codes, where no colour is out of gamut.
+    /// The quick way is the exact one within three codes, where no colour is out of gamut.
     #[test]
     fn reducing_first_gives_nearly_the_same() {
         for name in ["yuv420p", "yuv422p10", "yuv411p", "gbrp", "gbrpf32", "gray16"] {
@@ -555,7 +555,7 @@ mod tests {
                     let quick = show(&frame, &View { quick: true, ..view }).unwrap();
                     assert_eq!((exact.width, exact.height), (quick.width, quick.height));
                     let most = exact.bytes.iter().zip(&quick.bytes).map(|(a, b)| a.abs_diff(*b)).max();
-                    assert!(most <= Some(2), "{name} {range:?} {size:?}: {most:?}");
+                    assert!(most <= Some(3), "{name} {range:?} {size:?}: {most:?}");
                 }
             }
         }
