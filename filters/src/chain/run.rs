@@ -19,8 +19,12 @@ use std::sync::Mutex;
 /// Size of a band, all planes of all pictures that a pass writes together, in bytes: a part of one core's cache.
 const BAND_BYTES: usize = 256 << 10;
 
-/// The cost of separate stages from which looking up their common result is faster, in passes of one multiplication.
-const LOOK_UP_COST: u32 = 3;
+/// The cost of separate stages from which looking up their common result is faster, in passes of one multiplication: for
+/// codes of 8 bits, and for those of more.
+const LOOK_UP_COST: [u32; 2] = [3, 5];
+
+/// The most bits of codes whose results are looked up: a table of each plane stays in the first-level cache.
+const LOOK_UP_BITS: u8 = 12;
 
 /// The buffers that a worker lends to [`Chain::run`], which reuses them for each frame.
 #[derive(Debug, Default)]
@@ -343,7 +347,10 @@ impl Chain {
             for (p, map) in group.maps.iter().enumerate() {
                 let (from, to) = (input.plane(p), output.plane_mut(p));
                 for y in to.rows() {
-                    map.row(self.level, to.row_mut(y), from.row(y));
+                    match input.format.depth.bytes() {
+                        1 => map.row_u8(self.level, to.row_mut(y), from.row(y)),
+                        _ => map.row_u16(to.row_mut(y), from.row(y)),
+                    }
                 }
             }
         }
@@ -354,16 +361,16 @@ impl Chain {
 }
 
 impl<'a> Group<'a> {
-    /// Finds leading stages that widen 8-bit codes and then change each by itself.
+    /// Finds leading stages that widen codes of few bits and then change each by itself.
     fn new(stages: &'a [ActiveStage<'a>], from: Option<Format>) -> Group<'a> {
         let output = stages[0].stage.output;
         let mut group = Group { stages, is_first: true, fused: 0, maps: Vec::new() };
-        let widens = |from: Format| from.depth == Depth::Bits(8) && from.planes() == output.planes();
-        if output.depth != Depth::Bits(16) || !from.is_some_and(widens) {
+        let bits = from.filter(|from| from.planes() == output.planes()).map(|from| from.depth);
+        let (Some(Depth::Bits(bits @ 8..=LOOK_UP_BITS)), Depth::Bits(16)) = (bits, output.depth) else {
             return group;
-        }
+        };
         let mut costs = vec![0; output.planes()];
-        let mut words = vec![core::array::from_fn::<u16, 256, _>(|code| code as u16); output.planes()];
+        let mut words = vec![(0..1 << bits).collect::<Vec<u16>>(); output.planes()];
         for stage in stages {
             let mut next = words.clone();
             let parts: Option<Vec<u32>> =
@@ -373,7 +380,7 @@ impl<'a> Group<'a> {
             words = next;
             group.fused += 1;
         }
-        if costs.iter().all(|&cost| cost < LOOK_UP_COST) {
+        if costs.iter().all(|&cost| cost < LOOK_UP_COST[usize::from(bits > 8)]) {
             return Group { fused: 0, ..group };
         }
         group.maps.extend(words.into_iter().map(CodeMap::new));

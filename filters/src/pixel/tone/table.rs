@@ -46,25 +46,38 @@ impl Table {
     }
 }
 
-/// 16-bit results for every code of 8 bits.
+/// 16-bit results for every code of fewer bits.
 #[derive(Clone, Debug)]
 pub struct CodeMap {
-    words: [u16; 256],
-    /// Their low and high bytes.
+    words: Vec<u16>,
+    /// The low and high bytes of the results of 8 bits.
     bytes: [[u8; 256]; 2],
     /// Whether each is its code in the high byte.
     shifts: bool,
 }
 
 impl CodeMap {
-    /// From the results in the order of the codes.
-    pub fn new(words: [u16; 256]) -> CodeMap {
-        let bytes = [0, 1].map(|i| words.map(|word| word.to_le_bytes()[i]));
-        CodeMap { words, bytes, shifts: (0..).zip(words).all(|(code, word)| word == code << 8) }
+    /// From the results in the order of the codes, which are at least 256.
+    pub fn new(mut words: Vec<u16>) -> CodeMap {
+        let bytes = [0, 1].map(|i| core::array::from_fn(|code| words[code].to_le_bytes()[i]));
+        let shifts = words.len() == 256 && (0..).zip(&words).all(|(code, &word)| word == code << 8);
+        if words.len() > 256 {
+            // A comparison of each sample with the highest code would take as long as the look-up.
+            words.resize(65536, words[words.len() - 1]);
+        }
+        CodeMap { words, bytes, shifts }
     }
 
-    /// Looks up a row. Panics if the rows differ in length.
-    pub fn row(&self, level: Level, out: &mut [u16], row: &[u8]) {
+    /// Looks up a row of samples of 9 bits and more; codes without a result have that of the highest. Panics if the rows
+    /// differ in length, or for results of 8 bits.
+    pub fn row_u16(&self, out: &mut [u16], row: &[u16]) {
+        assert_eq!(out.len(), row.len());
+        let Ok(words) = <&[u16; 65536]>::try_from(&self.words[..]) else { panic!("results of 8 bits for more") };
+        out.iter_mut().zip(row).for_each(|(o, &v)| *o = words[usize::from(v)]);
+    }
+
+    /// Looks up a row of 8-bit samples. Panics if the rows differ in length.
+    pub fn row_u8(&self, level: Level, out: &mut [u16], row: &[u8]) {
         assert_eq!(out.len(), row.len());
         if self.shifts {
             return shift_rows(level, out, row);

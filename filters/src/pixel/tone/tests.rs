@@ -139,15 +139,19 @@ fn codes_that_there_are_not_become_the_same_at_every_level() {
 
 #[test]
 fn results_of_codes_are_looked_up_at_every_level_and_length() {
-    let scrambled = core::array::from_fn(|x| ((40503 * x as u32) >> 3) as u16);
+    let scrambled: [u16; 256] = core::array::from_fn(|x| ((40503 * x as u32) >> 3) as u16);
+    let wide: Vec<u16> = (0..1024u32).map(|x| ((40503 * x) >> 5) as u16).collect();
+    let (row, mut out) = ([0, 1, 700, 1023, 1024, 65535], [0; 6]);
+    CodeMap::new(wide.clone()).row_u16(&mut out, &row);
+    assert_eq!(out, [0, 1, 700, 1023, 1023, 1023].map(|code: usize| wide[code]));
     for words in [scrambled, core::array::from_fn(|x| (x as u16) << 8)] {
-        let map = CodeMap::new(words);
+        let map = CodeMap::new(words.to_vec());
         let row: Vec<u8> = (0..700u32).map(|i| ((i * 48271) >> 5) as u8).collect();
         for &level in Level::available() {
             for (start, len) in [(0, 0), (1, 1), (3, 31), (1, 64), (5, 129), (0, 700)] {
                 let row = &row[start..start + len];
                 let mut out = vec![0; len];
-                map.row(level, &mut out, row);
+                map.row_u8(level, &mut out, row);
                 let want: Vec<u16> = row.iter().map(|&x| words[usize::from(x)]).collect();
                 assert_eq!(out, want, "{level}, {start}, {len}");
             }
