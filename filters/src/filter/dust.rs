@@ -78,7 +78,7 @@ fn shapes() -> Result<Vec<Shape>, ShapeError> {
         // Random corners that are too far apart do not surround the centre; such shapes are rejected.
         shapes.extend(speck_shape(&mut rng));
     }
-    shapes.push(Shape::streak(0.7)?);
+    shapes.push(Shape::streak(0.7, 0.0)?);
     shapes.push(Shape::disc(1.0)?);
     Ok(shapes)
 }

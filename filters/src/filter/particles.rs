@@ -81,7 +81,8 @@ settings! {
         image: Option<ImageAsset> = image(),
         /// Blend mode. Default: that of the preset.
         blend: Option<Blend> = optional_choice(),
-        /// Values in which particles are mixed with the frame. Default: that of the effect; presets use gamma.
+        /// Values in which particles are mixed with the frame. Default: that of the effect; presets that add light use
+        /// linear, others gamma.
         light: Option<BlendSpace> = optional_choice(),
         /// Quick preview: draws one particle in four, each at its final place, with rougher edges.
         draft: bool = switch().default(false),
@@ -213,7 +214,7 @@ impl Particles {
                 None => {
                     let first = layer.tint.colours.first().copied().unwrap_or_default();
                     let wrong = |e| SettingError::new("", format!("layer {}: {e}", i + 1));
-                    layer.form.shapes(first).map_err(wrong)?
+                    layer.form.shapes(first, layer.taper()).map_err(wrong)?
                 }
             };
             shapes.push(streak);

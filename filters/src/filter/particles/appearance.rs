@@ -2,7 +2,7 @@
 
 use super::super::sprites::image;
 use super::hair;
-use super::layer::{Appearance, Sprite};
+use super::layer::{Appearance, Layer, Sprite};
 use crate::particle::Spread;
 use crate::particle::draw::{Shape, ShapeError};
 use std::sync::Arc;
@@ -11,6 +11,14 @@ impl Sprite {
     /// Whether its pictures move within their frames.
     pub(super) fn moves(&self) -> bool {
         self.offset.iter().chain(&self.scroll).any(|s| *s != Spread::default())
+    }
+}
+
+impl Layer {
+    /// The part of a streak over which it widens: bright at the head, fading towards where it was when the shutter
+    /// opened. The streaks of a trail join.
+    pub(super) fn taper(&self) -> f32 {
+        if self.trail > 0.0 { 0.0 } else { 0.85 }
     }
 }
 
@@ -30,11 +38,11 @@ impl Appearance {
         if let Appearance::Sprite(s) = self { s.columns.max(1).saturating_mul(s.rows.max(1)) } else { 1 }
     }
 
-    /// The shapes of its pages, and of its streak. `colour` is the colour of hairs.
-    pub(super) fn shapes(&self, colour: [f64; 3]) -> Result<(Vec<Shape>, Shape), String> {
+    /// The shapes of its pages, and of its streak, which tapers by `taper`. `colour` is the colour of hairs.
+    pub(super) fn shapes(&self, colour: [f64; 3], taper: f32) -> Result<(Vec<Shape>, Shape), String> {
         let fault = |e: ShapeError| e.to_string();
         let one = |shape: Result<Shape, ShapeError>, soft: f32| {
-            Ok((vec![shape.map_err(fault)?], Shape::streak(soft).map_err(fault)?))
+            Ok((vec![shape.map_err(fault)?], Shape::streak(soft, taper).map_err(fault)?))
         };
         match self {
             Appearance::Disc(soft) => one(Shape::disc(*soft), *soft),
@@ -54,7 +62,7 @@ impl Appearance {
                     part.map(|p| Shape::Image(Arc::new(p))).map_err(|e| format!("{name}: {e}"))
                 };
                 let pages = (0..self.pages()).map(page).collect::<Result<_, _>>()?;
-                Ok((pages, Shape::streak(1.0).map_err(fault)?))
+                Ok((pages, Shape::streak(1.0, taper).map_err(fault)?))
             }
         }
     }

@@ -9,7 +9,7 @@ use super::effect::Effect;
 use super::layer::{Appearance, ColourBy, Emission, Layer, LifeCurve, SpawnArea, Tint};
 use crate::choices;
 use crate::particle::Spread;
-use crate::particle::draw::Blend;
+use crate::particle::draw::{Blend, BlendSpace};
 
 choices! {
     /// Effects that have names.
@@ -88,15 +88,17 @@ pub(super) fn preset(preset: Preset) -> Effect {
         Preset::Confetti => (flying::confetti(), Blend::Over, 0.0),
         Preset::Bubbles => (flying::bubbles(), Blend::Screen, 0.0),
         Preset::Smoke => (flying::smoke(), Blend::Over, 0.03),
-        Preset::Bokeh => (light::bokeh(), Blend::Screen, 0.0),
-        Preset::Starfield => (light::starfield(), Blend::Screen, 0.0),
+        Preset::Bokeh => (light::bokeh(), Blend::Add, 0.0),
+        Preset::Starfield => (light::starfield(), Blend::Add, 0.0),
         Preset::Leaves => (weather::leaves(), Blend::Over, 0.12),
         Preset::Hyperspace => (light::hyperspace(), Blend::Add, 0.0),
         Preset::FilmDust => (film::film_dust(), Blend::Over, 0.0),
         Preset::FilmHairs => (film::film_hairs(), Blend::Over, 0.0),
         Preset::Snow => (weather::snow(), Blend::Over, 0.05),
     };
-    Effect { layers, blend, wind, light: Default::default() }
+    // What glows adds its light as a camera sees it.
+    let light = if blend == Blend::Add { BlendSpace::Linear } else { BlendSpace::Gamma };
+    Effect { layers, blend, wind, light }
 }
 
 /// Fades in and out: the fraction of life for each.

@@ -280,14 +280,16 @@ pub(super) fn project(bound: &BoundLayer, now: &EffectState, scene: &Scene<'_>, 
     }
 }
 
-/// Paper seen from the side is narrow and darker.
+/// Paper seen from the side is narrow and darker, and its back is darker than its front.
 #[inline(always)]
 pub(super) fn tumble(bound: &BoundLayer, l: &mut ParticleBlock) {
     let rate = bound.layer.tumble;
     for j in 0..BLOCK {
         let side = wave(l.extra[5][j] + rate * (1.0 + 0.3 * l.extra[3][j]) * l.block.age[j]);
         l.half[1][j] *= side.abs().max(0.08);
-        l.shade[j] = whole((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32, 0, SHADES as i32 - 1) as u32;
+        let face = if side < 0.0 { 0.8 } else { 1.0 };
+        let lit = face * (0.55 + 0.45 * side.abs());
+        l.shade[j] = whole(lit * (SHADES - 1) as f32, 0, SHADES as i32 - 1) as u32;
     }
 }
 

@@ -34,9 +34,31 @@ pub(super) enum Form {
     /// 1 / radii, smaller radius, middle of the band and half its width (both in radii).
     Ring([f32; 2], f32, f32, f32),
     /// Half length without the ends, half thickness.
-    Streak(f32, f32),
+    Streak(f32, f32, Taper),
     /// Edges: normal and distance from the centre.
     Polygon([[f32; 3]; MAX_CORNERS], usize),
+}
+
+/// How the thickness of a streak grows from its left end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taper {
+    /// The part of the thickness at the centre, and its growth per sample.
+    pub(super) base: f32,
+    pub(super) slope: f32,
+    /// Makes the distance from the edge grow by at most one per sample.
+    pub(super) norm: f32,
+}
+
+impl Taper {
+    /// Over a part of the length of a streak, half of which is `tip` with its ends.
+    fn new(part: f32, tip: f32, thick: f32) -> Taper {
+        if part <= 0.0 {
+            return Taper { base: 1.0, slope: 0.0, norm: 1.0 };
+        }
+        let slope = 1.0 / (2.0 * tip * part);
+        let steep = thick * slope;
+        Taper { base: tip * slope, slope, norm: 1.0 / (1.0 + steep * steep).sqrt() }
+    }
 }
 
 /// Cosine and sine of a splat's angle. Quarter turns are exact.
@@ -65,7 +87,10 @@ impl Outline {
                 let (middle, band) = (0.5 + 0.5 * inner, 0.5 - 0.5 * inner);
                 (Form::Ring(per, least, middle, band), soft * band * least)
             }
-            Shape::Streak { soft } => (Form::Streak((rx - ry).max(0.0), ry), soft * ry),
+            Shape::Streak { soft, taper } => {
+                let half = (rx - ry).max(0.0);
+                (Form::Streak(half, ry, Taper::new(*taper, half + ry, ry)), soft * ry)
+            }
             Shape::Polygon { corners, soft } => {
                 let mut lines = [[0.0; 3]; MAX_CORNERS];
                 let n = corners.len().min(MAX_CORNERS);
@@ -92,8 +117,12 @@ impl Outline {
 
     /// The numbers of columns and rows of sample points for cells of this size.
     pub(super) fn points_per_side(&self, cell: [f32; 2]) -> u32 {
-        // The soft edge of a polygon also bends inside, along the lines to the corners.
-        let bend = if matches!(self.form, Form::Polygon(..)) { 3.0 } else { 1.0 };
+        // The soft edge of a polygon also bends inside, along the lines to the corners, and that of a taper along its axis.
+        let bend = match self.form {
+            Form::Polygon(..) => 3.0,
+            Form::Streak(.., taper) if taper.slope > 0.0 => 3.0,
+            _ => 1.0,
+        };
         let soft = self.edge / (bend * cell[0].max(cell[1]));
         match () {
             () if soft < 0.4 => 16,

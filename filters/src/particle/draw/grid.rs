@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn codes_are_the_tiles_that_are_touched() {
         let cells = [Cells { shift: [0, 0], first: [128, 128] }, Cells { shift: [1, 1], first: [128, 256] }];
-        let styles = [Shape::disc(1.0), Ok(Shape::Speck), Shape::streak(0.5)]
+        let styles = [Shape::disc(1.0), Ok(Shape::Speck), Shape::streak(0.5, 0.3)]
             .map(|s| SplatStyle::new(s.unwrap(), Blend::Over));
         let splats: Vec<Splat> = (0..5000u64)
             .map(|i| {

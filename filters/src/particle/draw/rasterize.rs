@@ -6,7 +6,7 @@
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::super::arch::whole;
-use super::coverage::{Form, Outline};
+use super::coverage::{Form, Outline, Taper};
 use super::draw_plane::Cells;
 use super::point_rule::{MAX_SUBSAMPLES, PointRule};
 use super::style::MAX_CORNERS;
@@ -209,6 +209,7 @@ impl InsideDistance for Ring {
 struct Streak<const EXCEEDS_EDGE: bool> {
     half: f32,
     thick: f32,
+    taper: Taper,
 }
 
 impl<const EXCEEDS_EDGE: bool> InsideDistance for Streak<EXCEEDS_EDGE> {
@@ -217,12 +218,16 @@ impl<const EXCEEDS_EDGE: bool> InsideDistance for Streak<EXCEEDS_EDGE> {
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
         each(x, y, |x, y| {
             let along = (x.abs() - self.half).max(0.0);
-            self.thick - (along * along + y * y).sqrt()
+            // The left end is round.
+            let from = if x > -self.half { x } else { -self.half };
+            let width = self.taper.base + self.taper.slope * from;
+            let width = if width < 1.0 { width } else { 1.0 };
+            (self.thick * width - (along * along + y * y).sqrt()) * self.taper.norm
         })
     }
     #[inline(always)]
     fn straight(&self) -> Option<impl InsideDistance> {
-        Some(Line::<EXCEEDS_EDGE> { thick: self.thick })
+        (self.taper.slope == 0.0).then_some(Line::<EXCEEDS_EDGE> { thick: self.thick })
     }
     #[inline(always)]
     fn limit(&self) -> f32 {
@@ -283,10 +288,10 @@ pub(super) fn rasterize(
             to.shape(Ring { inverse_size, smaller_half_size, middle, band }, mask);
         }
         // No point is further inside than the soft edge is wide, so the coverage needs no upper limit.
-        Form::Streak(half, thick) if thick * outline.inv_edge <= 1.0 => {
-            to.shape(Streak::<false> { half, thick }, mask);
+        Form::Streak(half, thick, taper) if thick * outline.inv_edge <= 1.0 => {
+            to.shape(Streak::<false> { half, thick, taper }, mask);
         }
-        Form::Streak(half, thick) => to.shape(Streak::<true> { half, thick }, mask),
+        Form::Streak(half, thick, taper) => to.shape(Streak::<true> { half, thick, taper }, mask),
         Form::Polygon(ref lines, n) => to.shape(Polygon { lines: &lines[..n.min(MAX_CORNERS)] }, mask),
     }
 }

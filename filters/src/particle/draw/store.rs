@@ -209,7 +209,7 @@ impl Tile<'_> {
                 }
             }
             if !space.is_direct {
-                subtract(new, old, space.own[0].legal.is_some());
+                subtract(new, old, space.own[0].legal.is_some(), space.softens);
             }
         }
         Some(first..last)
@@ -359,14 +359,33 @@ fn differ(a: &[f32], b: &[f32], first: bool, bits: &mut [u32]) -> u32 {
     any
 }
 
+/// The part of what is left to white from which on a rise is softened, as film does; at 2 - KNEE of it white is reached.
+pub(super) const KNEE: f32 = 0.75;
+
+/// The change of a value by light that raises it by `rise`, where `room` is left to white: a parabola from the knee to
+/// white, instead of an edge where a channel is full.
+#[inline(always)]
+pub(super) fn soften(rise: f32, room: f32) -> f32 {
+    let knee = KNEE * room;
+    let over = (rise - knee) * (0.5 / (1.0 - KNEE));
+    let over = if over < room { over } else { room };
+    let bent = knee + (1.0 - KNEE) * over * (2.0 - over / room);
+    if rise > knee { bent } else { rise }
+}
+
 /// The change of a row, limited to black and white if `limited`.
 #[inline(always)]
-fn subtract(new: &mut [f32], old: &[f32], limited: bool) {
+fn subtract(new: &mut [f32], old: &[f32], limited: bool, softens: bool) {
     for (new, old) in new.iter_mut().zip(old) {
         let (low, high) = if limited { (0.0, 1.0) } else { (f32::NEG_INFINITY, f32::INFINITY) };
         let (low, high) = (if *old < low { *old } else { low }, if *old > high { *old } else { high });
         let v = if *new > low { *new } else { low };
-        *new = (if v < high { v } else { high }) - *old;
+        let room = high - *old;
+        *new = if softens && room > 0.0 {
+            soften(v - *old, room)
+        } else {
+            (if v < high { v } else { high }) - *old
+        };
     }
 }
 

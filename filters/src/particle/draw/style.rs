@@ -40,6 +40,8 @@ pub enum Shape {
     Streak {
         /// The part of the half thickness that fades.
         soft: f32,
+        /// The part of its length, from the left end on, over which it widens from nothing.
+        taper: f32,
     },
     /// A convex polygon around the middle.
     Polygon {
@@ -105,9 +107,9 @@ impl Shape {
     /// A streak.
     ///
     /// # Errors
-    /// The softness is not in 0..=1.
-    pub fn streak(softness: f32) -> Result<Shape, ShapeError> {
-        Ok(Shape::Streak { soft: soft(softness)? })
+    /// The softness or the taper is not in 0..=1.
+    pub fn streak(softness: f32, taper: f32) -> Result<Shape, ShapeError> {
+        Ok(Shape::Streak { soft: soft(softness)?, taper: soft(taper)? })
     }
 
     /// A convex polygon, its corners in either sense of rotation.

@@ -34,8 +34,8 @@ fn shapes() -> Vec<Shape> {
         Shape::disc(0.4).unwrap(),
         Shape::ring(0.6, 1.0).unwrap(),
         Shape::ring(0.9, 0.2).unwrap(),
-        Shape::streak(1.0).unwrap(),
-        Shape::streak(0.0).unwrap(),
+        Shape::streak(1.0, 0.0).unwrap(),
+        Shape::streak(0.0, 0.0).unwrap(),
         Shape::polygon(&kite, 0.0).unwrap(),
         Shape::polygon(&kite, 1.0).unwrap(),
     ]
@@ -79,6 +79,23 @@ fn worst(format: &Format, style: &SplatStyle, splat: &Splat) -> f32 {
         }
     }
     worst
+}
+
+#[test]
+fn coverage_of_tapered_streaks_is_that_of_256_places() {
+    let mut rng = Rng(5);
+    for (soft, taper) in [(0.8, 0.6), (0.0, 1.0), (1.0, 0.85), (0.3, 0.2)] {
+        let style = SplatStyle::new(Shape::streak(soft, taper).unwrap(), Blend::Over);
+        let format = format(Family::Yuv, Depth::Float, (1, 1), (83, 71));
+        for large in [2.0, 6.0, 40.0].repeat(6) {
+            let half = [rng.range(0.4, large), rng.range(0.4, large)];
+            let splat = Splat::new([rng.range(-5.0, 88.0), rng.range(-5.0, 76.0)], half);
+            let colour = [65535, 65535, 1];
+            let splat = Splat { colour, opacity: 65535, ..splat }.turned(rng.range(-1.0, 1.0));
+            let most = worst(&format, &style, &splat);
+            assert!(most <= 1.0 / 255.0, "{soft} {taper} {half:?}: {} of 255", most * 255.0);
+        }
+    }
 }
 
 #[test]

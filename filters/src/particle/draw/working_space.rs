@@ -3,7 +3,7 @@
 
 use super::draw_plane::{self, DrawPlane, PlaneContent};
 use super::style::{Blend, SplatStyle};
-use crate::frame::{Alpha, Family, Format, PlaneSet};
+use crate::frame::{Alpha, Depth, Family, Format, PlaneSet};
 use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::TransferFunction;
 
@@ -25,6 +25,8 @@ pub(super) struct WorkingSpace {
     /// Whether working colours are the samples of the planes, less the code of nothing.
     pub(super) is_direct: bool,
     pub(super) curve: TransferFunction,
+    /// Whether the rise of a value towards white is [softened](super::store::soften).
+    pub(super) softens: bool,
     /// To G, B and R from Y, U and V, and back; `None` where the planes are light themselves.
     pub(super) matrix: Option<[[[f64; 3]; 3]; 2]>,
     /// The number of working colours of a cell.
@@ -48,7 +50,9 @@ impl WorkingSpace {
         // Covering is a weighted mean, which is the same in Y, U and V as in R, G and B. What adds or multiplies light
         // is limited per channel, and is not.
         let covers = styles.iter().all(|s| s.blend == Blend::Over);
-        let is_direct = curve == TransferFunction::Linear && (matrix.is_none() || covers);
+        let adds = !styles.is_empty() && styles.iter().all(|s| s.blend == Blend::Add);
+        let softens = adds && format.depth != Depth::Float;
+        let is_direct = curve == TransferFunction::Linear && !softens && (matrix.is_none() || covers);
         let own: Vec<DrawPlane> = (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect();
         let mut chroma: Vec<PlaneSet> = Vec::new();
         if matrix.is_some() && !is_direct {
@@ -62,6 +66,7 @@ impl WorkingSpace {
         WorkingSpace {
             is_direct,
             curve,
+            softens,
             matrix: matrix.filter(|_| !is_direct).map(|m| [m.to_rgb(), m.to_yuv()]),
             colours: if format.family == Family::Gray { 1 } else { 3 },
             chroma,

@@ -72,7 +72,9 @@ impl CodeMap {
     /// differ in length, or for results of 8 bits.
     pub fn row_u16(&self, out: &mut [u16], row: &[u16]) {
         assert_eq!(out.len(), row.len());
-        let Ok(words) = <&[u16; 65536]>::try_from(&self.words[..]) else { panic!("results of 8 bits for more") };
+        let Ok(words) = <&[u16; 65536]>::try_from(&self.words[..]) else {
+            panic!("results of 8 bits for more")
+        };
         out.iter_mut().zip(row).for_each(|(o, &v)| *o = words[usize::from(v)]);
     }
 

@@ -21,6 +21,7 @@ pub(super) fn confetti() -> Vec<Layer> {
         angle: between(0.0, 1.0),
         spin: between(-0.6, 0.6),
         tumble: 0.9,
+        opacity_over: gently(0.012),
         tint: one(&PAPER),
         form: Appearance::Polygon(square.clone(), 0.0),
         focus: [1.2, 0.0008],

@@ -81,18 +81,25 @@ pub(super) fn embers() -> Vec<Layer> {
         twinkle_rate: 2.3,
         tint: ageing(&[0xfff2c0, 0xffc050, 0xff8020, 0xe03a08, 0x801000]),
         form: Appearance::Disc(0.6),
-        shutter: 0.03,
-        thin: 0.35,
+        shutter: 0.022,
+        thin: 0.15,
         ..Layer::default()
     };
+    // White-hot in the middle.
+    let core = Layer {
+        size: between(0.0011, 0.0042),
+        opacity_over: fading(0.5, 0.6),
+        tint: ageing(&[0xfffbe8, 0xffe0a0, 0xffa040, 0xe06010]),
+        shutter: 0.012,
+        ..ember.clone()
+    };
     let glow = Layer {
-        size: between(0.01, 0.042),
-        opacity: between(0.2, 0.5),
+        size: between(0.008, 0.034),
+        opacity: between(0.025, 0.15),
         opacity_over: fading(0.7, 0.8),
         tint: ageing(&[0xff9a30, 0xff5a10, 0xa01800]),
         form: Appearance::Disc(1.0),
         shutter: 0.0,
-        thin: 1.0,
         ..ember.clone()
     };
     let small = Layer {
@@ -115,7 +122,7 @@ pub(super) fn embers() -> Vec<Layer> {
         twinkle_rate: 3.0,
         tint: ageing(&[0xffd890, 0xff9030, 0xc03008]),
         form: Appearance::Disc(1.0),
-        thin: 0.4,
+        thin: 0.2,
         ..ember.clone()
     };
     let near = Layer {
@@ -129,17 +136,16 @@ pub(super) fn embers() -> Vec<Layer> {
         swirl_size: 0.5,
         swirl_rate: 0.2,
         size: between(0.004, 0.01),
-        opacity: between(0.12, 0.3),
+        opacity: between(0.03, 0.12),
         opacity_over: fading(0.7, 0.8),
         twinkle: 0.5,
         twinkle_rate: 1.6,
         tint: ageing(&[0xffb050, 0xff7a1c, 0xa02404]),
         form: Appearance::Disc(0.35),
         shutter: 0.0,
-        thin: 1.0,
         ..small.clone()
     };
-    vec![glow, ember, small, near]
+    vec![glow, ember, core, small, near]
 }
 
 pub(super) fn sparks() -> Vec<Layer> {
@@ -158,9 +164,7 @@ pub(super) fn sparks() -> Vec<Layer> {
         opacity_over: fading(0.6, 0.9),
         tint: ageing(&[0xfffbe8, 0xffe6a0, 0xffb040, 0xff6a18, 0xb02404]),
         form: Appearance::Disc(0.4),
-        shutter: 0.012,
-        trail: 0.075,
-        trail_steps: 4,
+        shutter: 0.07,
         thin: 0.1,
         ..Layer::default()
     };
@@ -211,14 +215,14 @@ pub(super) fn fireflies() -> Vec<Layer> {
     };
     let glow = Layer {
         size: between(0.011, 0.019),
-        opacity: between(0.35, 0.6),
+        opacity: between(0.25, 0.5),
         tint: mix(&[0xc8f03c, 0xf0e040]),
         form: Appearance::Disc(1.0),
         ..fly.clone()
     };
     let air = Layer {
         size: between(0.04, 0.075),
-        opacity: between(0.2, 0.42),
+        opacity: between(0.03, 0.09),
         tint: mix(&[0x8fc81e, 0xc8c020]),
         ..glow.clone()
     };
@@ -232,7 +236,7 @@ pub(super) fn fireflies() -> Vec<Layer> {
         swirl_rate: 0.08,
         sway: [0.0; 2],
         size: between(0.012, 0.022),
-        opacity: between(0.16, 0.34),
+        opacity: between(0.03, 0.1),
         twinkle_rate: 0.36,
         tint: mix(&[0xc0e83c, 0xe8dc40]),
         form: Appearance::Disc(0.25),
@@ -252,7 +256,7 @@ pub(super) fn bokeh() -> Vec<Layer> {
         swirl_size: 1.4,
         swirl_rate: 0.03,
         size: between(0.09, 0.19),
-        opacity: between(0.07, 0.22),
+        opacity: between(0.006, 0.05),
         opacity_over: gently(0.35),
         twinkle: 0.4,
         twinkle_rate: 0.1,
@@ -270,7 +274,7 @@ pub(super) fn bokeh() -> Vec<Layer> {
         swirl_size: 1.2,
         swirl_rate: 0.04,
         size: between(0.02, 0.09),
-        opacity: between(0.14, 0.6),
+        opacity: between(0.02, 0.32),
         opacity_over: gently(0.3),
         twinkle: 0.5,
         twinkle_rate: 0.16,
@@ -278,7 +282,7 @@ pub(super) fn bokeh() -> Vec<Layer> {
         form: Appearance::Disc(0.09),
         ..far.clone()
     };
-    let rim = Layer { opacity: between(0.08, 0.34), form: Appearance::Ring(0.86, 1.0), ..disc.clone() };
+    let rim = Layer { opacity: between(0.01, 0.14), form: Appearance::Ring(0.86, 1.0), ..disc.clone() };
     let small = Layer {
         stream: 2,
         when: Emission::Steady(14.0),
@@ -287,7 +291,7 @@ pub(super) fn bokeh() -> Vec<Layer> {
         swirl_size: 1.0,
         swirl_rate: 0.05,
         size: between(0.008, 0.026),
-        opacity: between(0.3, 0.85),
+        opacity: between(0.08, 0.6),
         twinkle: 0.7,
         twinkle_rate: 0.25,
         tint: mix(&[0xffb45c, 0xffe0a8, 0xfff6e6, 0xff9a7a]),
@@ -306,7 +310,7 @@ pub(super) fn starfield() -> Vec<Layer> {
         speed: Spread::fixed(0.11),
         wind: 0.0,
         size: between(0.0014, 0.0044),
-        opacity: between(0.35, 1.0),
+        opacity: between(0.08, 1.0),
         twinkle: 0.35,
         twinkle_rate: 0.9,
         tint: mix(&[0x9dbcff, 0xcfdcff, 0xffffff, 0xffffff, 0xffe9c8, 0xffc890]),
@@ -327,7 +331,7 @@ pub(super) fn starfield() -> Vec<Layer> {
     };
     let glow = Layer {
         size_over: vec![[0.0, 6.0]],
-        opacity: between(0.14, 0.4),
+        opacity: between(0.008, 0.04),
         tint: mix(&[0x5f8cff, 0x9fc0ff, 0xffffff, 0xffd8a0, 0xff9a60]),
         form: Appearance::Disc(1.0),
         ..bright.clone()
@@ -343,24 +347,24 @@ pub(super) fn hyperspace() -> Vec<Layer> {
         life: between(9.0, 12.0),
         speed: Spread::fixed(3.6),
         wind: 0.0,
-        size: between(0.0011, 0.0042),
+        size: between(0.0013, 0.005),
         opacity: between(0.45, 1.0),
-        tint: mix(&[0x6fa4ff, 0xa8ccff, 0xe8f2ff, 0xffffff]),
+        tint: mix(&[0x9cc0ff, 0xc4dcff, 0xf0f6ff, 0xffffff]),
         form: Appearance::Disc(0.9),
         shutter: 0.1,
-        thin: 0.25,
+        thin: 0.1,
         ..Layer::default()
     };
     let bright = Layer {
         stream: 1,
         when: Emission::Steady(36.0),
-        size: between(0.003, 0.006),
+        size: between(0.0034, 0.0068),
         opacity: between(0.7, 1.0),
         ..star.clone()
     };
     let glow = Layer {
         size_over: vec![[0.0, 4.0]],
-        opacity: between(0.08, 0.16),
+        opacity: between(0.01, 0.03),
         tint: mix(&[0x2f60ff, 0x4f8cff, 0x80b0ff]),
         form: Appearance::Disc(1.0),
         ..bright.clone()

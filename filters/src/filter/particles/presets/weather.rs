@@ -143,7 +143,7 @@ pub(super) fn rain() -> Vec<Layer> {
         speed: between(6.0, 8.0),
         cone: 0.004,
         size: between(0.0011, 0.0022),
-        opacity: between(0.2, 0.5),
+        opacity: between(0.3, 0.7),
         opacity_over: vec![[0.0, 1.0]],
         tint: mix(&[0xb9c6d6, 0xe6eef8]),
         shutter: 0.02,
@@ -158,7 +158,7 @@ pub(super) fn rain() -> Vec<Layer> {
         speed: between(6.4, 8.4),
         cone: 0.005,
         size: between(0.001, 0.0021),
-        opacity: between(0.3, 0.7),
+        opacity: between(0.45, 0.95),
         tint: mix(&[0xc4d0de, 0xf0f6ff]),
         focus: [1.2, 0.0012],
         ..far.clone()
@@ -171,7 +171,7 @@ pub(super) fn rain() -> Vec<Layer> {
         speed: between(6.0, 8.0),
         cone: 0.006,
         size: between(0.0014, 0.0022),
-        opacity: between(0.06, 0.2),
+        opacity: between(0.1, 0.28),
         focus: [1.0, 0.0],
         ..near.clone()
     };
@@ -277,6 +277,7 @@ fn leaf(stream: u64, rate: f64, half: &[[f32; 2]], colours: &[u32]) -> Vec<Layer
         angle: between(0.0, 1.0),
         spin: between(-0.25, 0.25),
         tumble: 0.35,
+        opacity_over: gently(0.012),
         tint: shaded(1.0),
         form: Appearance::Polygon(half.to_vec(), 0.12),
         focus: [1.15, 0.0022],

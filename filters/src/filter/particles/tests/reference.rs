@@ -175,7 +175,8 @@ impl BoundLayer {
         if layer.tumble > 0.0 {
             let side = wave(one.extra[5] + layer.tumble * (1.0 + 0.3 * one.extra[3]) * one.age);
             both[1] *= side.abs().max(0.08);
-            shade = ((0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32) as usize;
+            let face = if side < 0.0 { 0.8 } else { 1.0 };
+            shade = (face * (0.55 + 0.45 * side.abs()) * (SHADES - 1) as f32) as usize;
         }
         if layer.shutter > 0.0 {
             let from = at(past[0], past[1], 1.0 / past[2].max(0.5 * z));
@@ -292,7 +293,7 @@ fn lanes_are_one_by_one() {
         effect.layers.iter_mut().for_each(|l| l.trail = 0.0);
         for (case, format) in [frame, frame, frame, frame.field(Parity::Bottom)].into_iter().enumerate() {
             let styles = effect.layers.iter().flat_map(|l| {
-                let (mut shapes, streak) = l.form.shapes([0.0; 3]).unwrap();
+                let (mut shapes, streak) = l.form.shapes([0.0; 3], l.taper()).unwrap();
                 shapes.push(streak);
                 shapes.into_iter().map(|shape| SplatStyle::new(shape, Blend::Over))
             });

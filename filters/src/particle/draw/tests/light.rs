@@ -139,7 +139,15 @@ impl Twin<'_> {
         let limited = self.format.depth != Depth::Float;
         let change = now.iter().zip(&values).map(|(n, was)| {
             let now = self.curve.code(n / out) * if premultiplied { out } else { 1.0 };
-            if limited { now.clamp(was.min(0.0), was.max(1.0)) - was } else { now - was }
+            if !limited {
+                return now - was;
+            }
+            let (rise, room) = (now.clamp(was.min(0.0), f64::INFINITY) - was, was.max(1.0) - was);
+            if !self.styles.iter().all(|s| s.blend == Blend::Add) || rise <= 0.75 * room {
+                return rise.min(room);
+            }
+            let t = ((rise / room - 0.75) / 0.5).min(1.0);
+            room * (0.75 + 0.25 * t * (2.0 - t))
         });
         let change = change.collect();
         [values, change]
@@ -244,7 +252,8 @@ fn plate(format: Format, rng: &mut Rng) -> Frame {
 /// Hard edges, whose coverage is always that of 16 x 16 places.
 pub(super) fn hard(blends: &[Blend]) -> Vec<SplatStyle> {
     let kite = [[0.0, -1.0], [0.8, 0.1], [0.1, 0.9], [-0.7, 0.2]];
-    let shapes = [Shape::disc(0.0), Shape::ring(0.5, 0.0), Shape::streak(0.0), Shape::polygon(&kite, 0.0)];
+    let shapes =
+        [Shape::disc(0.0), Shape::ring(0.5, 0.0), Shape::streak(0.0, 0.0), Shape::polygon(&kite, 0.0)];
     let shapes: Vec<Shape> = shapes.into_iter().map(Result::unwrap).collect();
     blends.iter().flat_map(|b| shapes.iter().map(|s| SplatStyle::new(s.clone(), *b))).collect()
 }

@@ -14,9 +14,14 @@ fn distance(shape: &Shape, [rx, ry]: [f64; 2], [x, y]: [f64; 2]) -> (f64, f64) {
             let (middle, band) = (0.5 + 0.5 * f64::from(*inner), 0.5 - 0.5 * f64::from(*inner));
             (((radius - middle).abs() - band) * least, f64::from(*soft) * band * least)
         }
-        Shape::Streak { soft } => {
+        Shape::Streak { soft, taper } => {
             let along = (x.abs() - (rx - ry).max(0.0)).max(0.0);
-            (libm::hypot(along, y) - ry, f64::from(*soft) * ry)
+            // From the left end on, by so much of the thickness per row.
+            let grown = f64::from(*taper) * 2.0 * rx.max(ry);
+            let width =
+                if grown > 0.0 { ((x.max(-(rx - ry).max(0.0)) + rx.max(ry)) / grown).min(1.0) } else { 1.0 };
+            let steep = if grown > 0.0 { ry / grown } else { 0.0 };
+            ((libm::hypot(along, y) - ry * width) / (1.0 + steep * steep).sqrt(), f64::from(*soft) * ry)
         }
         Shape::Polygon { corners, soft } => {
             let (mut most, mut inside) = (f64::NEG_INFINITY, f64::INFINITY);
