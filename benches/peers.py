@@ -377,7 +377,13 @@ def rows():
     table = ROOT / "samples/luts/warm-print.cube"
     lut = beside_ffmpeg(f"lut={table}", f"lut3d={table}:interp=tetrahedral", 8, 20)
     yield replace(lut, name="`lut=warm-print.cube`, 8 bits")
-    for chain, frames, goal in (("glow", 8, None), ("halation", 8, None), ("particles=preset=snow", 60, 8)):
+    for chain, frames, goal in (
+        ("analog", 8, None),
+        ("analog=preset=crt-arcade", 8, None),
+        ("glow", 8, None),
+        ("halation", 8, None),
+        ("particles=preset=snow", 60, 8),
+    ):
         yield filtered(chain, 8, frames, reference(), goal)
     yield files("PNG to PNG with noise", pngs, "f.%04d.png", 20, 1 / 4.5)
     codec = ["-preset", "fast", "-crf", 20]

@@ -65,9 +65,9 @@ def presets(name):
 
 def chains():
     """The name, the chain and the shown part of each picture."""
-    for name in ("noise", "grain", "particles"):
+    for name in ("noise", "grain", "analog", "particles"):
         for preset in presets(name):
-            shown = CROP
+            shown = HALF if name == "analog" else CROP
             if name == "particles":
                 shown = HALF if preset.startswith("film-") or preset in SMALL_PARTICLES else FULL
             yield f"{name}-{preset}", f"{name}=preset={preset}", shown

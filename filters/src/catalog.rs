@@ -28,6 +28,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::weave::ENTRY,
     crate::filter::dust::ENTRY,
     crate::filter::scratches::ENTRY,
+    crate::filter::analog::ENTRY,
     crate::filter::overlay::ENTRY,
     crate::filter::text::ENTRY,
     crate::filter::sprites::ENTRY,

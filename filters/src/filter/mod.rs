@@ -147,6 +147,7 @@
 //!   the picture. What several rows need of the picture, each band computes again: see [`Plan::extra_rows`].
 //! - A filter in which every frame depends on the one before implements [`Simulate`].
 
+pub mod analog;
 pub mod av1grain;
 pub mod blur;
 pub mod color;

@@ -27,6 +27,8 @@ pub(super) struct ThroughRgb {
     from_rgb: Convert,
     /// The format of differences, if the filter adds them to the picture.
     added: Option<Format>,
+    /// Whether the rows given to the filter are those of the picture.
+    reads: bool,
     level: Level,
 }
 
@@ -53,7 +55,14 @@ impl ThroughRgb {
         let bound = Convert::new(format, &rgb, level)
             .and_then(|to_rgb| Ok((to_rgb, Convert::new(&rgb, &added.unwrap_or(*format), level)?)));
         let (to_rgb, from_rgb) = bound.map_err(|e| SettingError::new("", e))?;
-        Ok(ThroughRgb { rgb, format: *format, to_rgb, from_rgb, added, level })
+        Ok(ThroughRgb { rgb, format: *format, to_rgb, from_rgb, added, reads: true, level })
+    }
+
+    /// For a filter that draws whole rows whatever the picture is: unless it is multiplied by alpha, `render` gives rows
+    /// of arbitrary contents, which saves their conversion.
+    #[must_use]
+    pub(super) fn drawing(self) -> ThroughRgb {
+        ThroughRgb { reads: self.rgb.alpha != Alpha::None, ..self }
     }
 
     /// The number of luma rows beyond its own that an output row depends on.
@@ -106,7 +115,9 @@ impl ThroughRgb {
             rest = below;
             let rows = self.around(&(start..end));
             let (mut rgb, scratch) = scratch.picture(self.rgb, &rows);
-            self.read(input, rgb.reborrow(), scratch);
+            if self.reads {
+                self.read(input, rgb.reborrow(), scratch);
+            }
             let [room] = scratch.buffers::<f32, 1>([2 * self.format.width as usize]);
             let [g, b, r, a] = rgb.planes_mut();
             for y in rows {

@@ -15,7 +15,7 @@ mod tests;
 use super::convert::with_matrix_of;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
 use crate::frame::{Alpha, Depth, Family, FieldOrder, Format, FrameTime, MAX_SIDE, Scratch, Transfer};
-use crate::pixel::resample::{Axis, InterpolationKernel, Pass, Warp, Windows, convolve_rows};
+use crate::pixel::resample::{Axis, InterpolationKernel, Kernel, Pass, Warp, Windows, convolve_rows};
 use crate::ratio::Ratio;
 use crate::settings::{SettingError, Values};
 use crate::simd::Level;
@@ -193,17 +193,25 @@ impl<T: Warp> Resize<T> {
 
 impl<T: Warp> Grid<T> {
     fn new(from: &Format, to: &Format, kernel: InterpolationKernel, p: usize) -> Grid<T> {
-        let ratio =
-            [(from.width, to.width), (from.height, to.height)].map(|(a, b)| f64::from(a) / f64::from(b));
-        let ((old, old_step), (new, new_step)) = (from.frame_sites(p), to.frame_sites(p));
-        let ((width, height), (new_width, new_height)) = (from.plane_size(p), to.plane_size(p));
-        let axis = |i: usize, len: usize, count: usize| {
-            let place = move |n: usize| ((new[i] + n as f64 * new_step[i]) * ratio[i] - old[i]) / old_step[i];
-            Axis::new::<T>(kernel, (0..count).map(place), new_step[i] * ratio[i] / old_step[i], len)
-        };
-        let across = Windows::new::<T>(axis(0, width, new_width), width);
-        Grid { across, down: axis(1, height, new_height) }
+        let across = Windows::new::<T>(axis::<T>(from, to, kernel, p, 0), from.plane_size(p).0);
+        Grid { across, down: axis::<T>(from, to, kernel, p, 1) }
     }
+}
+
+/// The windows of plane `p` across (0) or down (1), between two formats that differ in size, sites and depth only.
+pub(super) fn axis<T: Kernel>(
+    from: &Format,
+    to: &Format,
+    kernel: InterpolationKernel,
+    p: usize,
+    i: usize,
+) -> Axis<T::Sum> {
+    let ratio =
+        [(from.width, to.width), (from.height, to.height)].map(|(a, b)| f64::from(a) / f64::from(b))[i];
+    let ((old, old_step), (new, new_step)) = (from.frame_sites(p), to.frame_sites(p));
+    let [len, count] = [from, to].map(|f| <[usize; 2]>::from(f.plane_size(p))[i]);
+    let place = |n: usize| ((new[i] + n as f64 * new_step[i]) * ratio - old[i]) / old_step[i];
+    Axis::new::<T>(kernel, (0..count).map(place), new_step[i] * ratio / old_step[i], len)
 }
 
 impl<T: Warp> Render for Resize<T> {

@@ -101,6 +101,10 @@ impl Layer {
     pub const PLATE: Layer = Layer(40);
     /// Where deband looks, 4 iterations.
     pub const DEBAND: Layer = Layer(41);
+    /// The noise of analogue signals: of the connection, then of 8 copies.
+    pub const ANALOG: Layer = Layer(45);
+    /// The events of lines of an analogue tape.
+    pub const ANALOG_LINES: Layer = Layer(54);
     /// Slower fields of octaves 1 to 15: 256 + 16 * octave + field.
     pub const MIXED: Layer = Layer(256);
 
@@ -154,6 +158,8 @@ mod tests {
             Layer::COARSE_COMMON,
             Layer::PLATE,
             Layer::DEBAND,
+            Layer::ANALOG,
+            Layer::ANALOG_LINES,
         ];
         for layer in (0..16).flat_map(|octave| (0..16).map(move |voice| Layer::of(octave, voice))) {
             assert!(!seen.contains(&layer), "{layer:?}");

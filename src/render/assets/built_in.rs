@@ -8,8 +8,8 @@ macro_rules! recipes {
 
 /// The built-in recipes: the names of their files, and their texts.
 #[rustfmt::skip]
-pub const BUILT_IN: [(&str, &str); 50] = recipes![
-    "av1-grain", "blur", "color", "crop", "deband", "denoise", "dither-blue", "dust", "fade", "flicker", "flock-starlings",
+pub const BUILT_IN: [(&str, &str); 51] = recipes![
+    "analog", "av1-grain", "blur", "color", "crop", "deband", "denoise", "dither-blue", "dust", "fade", "flicker", "flock-starlings",
     "fluid-dam", "fluid-fountain", "fluid-rain", "glow", "grain-16mm", "grain-35mm", "grain-digital-iso",
     "grain-fine-35mm", "grain-heavy", "grain-high-speed", "grain-light", "grain-medium", "grain-super8", "halation",
     "letterbox", "levels", "look-dream", "look-silent-era", "look-super8", "look-vhs", "moving", "negative", "noise",

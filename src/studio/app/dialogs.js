@@ -266,7 +266,7 @@ function chooser(title, all) {
 /** What filters are for, in the order of the list; a filter that is in none comes last. @type {Record<string, string[]>} */
 const uses = {
   'Grain and noise': ['grain', 'noise', 'av1grain', 'dither'],
-  'Film damage': ['dust', 'scratches', 'weave', 'flicker'],
+  'Film and tape': ['dust', 'scratches', 'weave', 'flicker', 'analog'],
   'Particles and effects': ['particles', 'sprites', 'overlay', 'text', 'fluid', 'flock', 'sand'],
   'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert', 'lut', 'glow', 'halation'],
   'Picture': ['denoise', 'blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad'],

@@ -18,8 +18,13 @@ const RATE: i64 = 24;
 
 /// Settings that are integrated. Their curve means the curve through its values, with many keys and without
 /// extrapolation.
-const INTEGRALS: [(&str, &str); 4] =
-    [("flicker", "speed"), ("weave", "speed"), ("particles", "speed"), ("particles", "wind")];
+const INTEGRALS: [(&str, &str); 5] = [
+    ("analog", "tracking-drift"),
+    ("flicker", "speed"),
+    ("weave", "speed"),
+    ("particles", "speed"),
+    ("particles", "wind"),
+];
 
 /// The largest mean difference of samples between an integrated curve and the one through its values. Particles at
 /// another time or in no wind differ by more than ten times as much.
@@ -55,7 +60,8 @@ const DENSE: i64 = 16;
 const CONSTANT: [(&str, &str); 1] = [("particles", "colour")];
 
 /// With these other settings a setting has an effect.
-const BASE: [(&str, &str); 20] = [
+const BASE: [(&str, &str); 21] = [
+    ("analog", "crt=0.6:lines=8:tracking=0.6:crease=0.4:crease-position=0.62:dropouts=20"),
     ("blur", "sigma=60:length=400"),
     ("deband", "range=64"),
     ("dust", "amount=12:size=20"),
