@@ -12,12 +12,11 @@ use crate::journal::shard::Kind;
 #[cfg(feature = "ffmpeg")]
 use crate::libav::packed::Packed;
 use crate::media::sink::{EncodedFile, not_stored};
-use crate::media::source::broadcast_rate;
 use crate::media::{
     Decode, Done, Encode, FrameStamp, Info, Options, Plan, Sink, SinkError, Slot, Source, SourceError,
 };
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, NameError};
-use grainfield_filters::ratio::Ratio;
+use grainfield_filters::ratio::{Ratio, broadcast_rate};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
