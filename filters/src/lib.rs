@@ -30,6 +30,9 @@
 //! | keep many elements in the order of their cells | [`pma`], with the cells of a picture in [`zorder`] |
 //! | animate values | [`curve`] |
 
+// Kernels over registers, which only the levels of x86-64 have.
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_imports))]
+
 pub mod catalog;
 pub mod chain;
 pub mod curve;

@@ -165,6 +165,24 @@ impl FromStr for Ratio {
     }
 }
 
+/// The broadcast rate for a decimal number: `23.976`, `29.97` and `119.88` mean 24000/1001, 30000/1001 and
+/// 120000/1001. A number with two or more decimals that equals such a rate after rounding means that rate; `None`
+/// for any other.
+pub fn broadcast_rate(text: &str) -> Option<Ratio> {
+    let (integer, part) = text.trim().split_once('.')?;
+    let digits = |t: &str| t.bytes().all(|b| b.is_ascii_digit());
+    if !(2..=9).contains(&part.len()) || integer.len() > 6 || !digits(integer) || !digits(part) {
+        return None;
+    }
+    let unit = 10u64.pow(part.len() as u32);
+    let exact = integer.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(part.parse().ok()?)?;
+    // the families of film and of video
+    let nominal = exact / unit + 1;
+    let is_family = nominal.is_multiple_of(12) || nominal.is_multiple_of(15);
+    let rounded = (nominal * 1000 * unit * 2 + 1001) / 2002;
+    if is_family && rounded == exact { Ratio::new(i64::try_from(nominal * 1000).ok()?, 1001) } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,7 +37,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches};
 use commands::{Cli, Command};
 use config::Config;
 use grainfield_filters::catalog::{FILTERS, find};
-use grainfield_io::disk::{FileAccess, FileRef, files_in_text};
+use grainfield_io::disk::{FileAccess, FileRef, files_in_text, name_of};
 use grainfield_io::journal::resume::Resume;
 use grainfield_io::source;
 use grainfield_render::session::job::{self, Failure as RunFailure, Request, RunError};
@@ -46,7 +46,6 @@ use report::{JobEnd, Reporter, Start};
 use resolve::{Environment, Resolved};
 use signals::Signals;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use terminal::{Errors, Style};
 
@@ -122,7 +121,7 @@ fn files_in_arguments(line: &[OsString]) -> FileAccess {
         for word in line.iter().skip(1) {
             access.read_all("a file of the command line", source::reads(word));
             // `@` and `#` enclose the name of a curve's file
-            let pieces = word.as_bytes().split(|b| b"@#".contains(b)).map(OsStr::from_bytes);
+            let pieces = word.as_encoded_bytes().split(|b| b"@#".contains(b)).map(name_of);
             access.read_all("a file of the command line", pieces.flat_map(files_in_text));
         }
     }

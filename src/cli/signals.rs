@@ -5,8 +5,9 @@
 
 use super::exit::{Exit, Failure};
 use grainfield_render::session::Cancel;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals as SignalIterator;
+#[cfg(unix)]
+use signal_hook::consts::{SIGHUP, SIGXFSZ};
+use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 use std::io;
 use std::sync::Arc;
@@ -34,8 +35,12 @@ pub(super) struct Signals {
 }
 
 /// How a signal ends the program.
-const EXITS: [(i32, Exit); 3] =
-    [(SIGINT, Exit::Interrupted), (SIGTERM, Exit::Terminated), (SIGHUP, Exit::HungUp)];
+const EXITS: &[(i32, Exit)] = &[
+    (SIGINT, Exit::Interrupted),
+    (SIGTERM, Exit::Terminated),
+    #[cfg(unix)]
+    (SIGHUP, Exit::HungUp),
+];
 
 impl Signals {
     /// Installs the handlers; not for SIGHUP if it is ignored, as under `nohup`.
@@ -45,8 +50,10 @@ impl Signals {
 
     fn install() -> io::Result<Signals> {
         let signals = Signals { cancel: Cancel::new(), abort: Arc::default(), which: Arc::default() };
-        let taken = || EXITS.into_iter().filter(|(signal, _)| *signal != SIGHUP || !is_ignored(SIGHUP));
+        let taken =
+            || EXITS.iter().copied().filter(|(signal, exit)| *exit != Exit::HungUp || !is_ignored(*signal));
         // With a handler, a write beyond the limit for the size of files is an error instead of the end of the program.
+        #[cfg(unix)]
         flag::register(SIGXFSZ, Arc::default())?;
         for (signal, exit) in taken() {
             flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&signals.abort))?;
@@ -54,10 +61,9 @@ impl Signals {
             flag::register(signal, Arc::clone(signals.cancel.flag()))?;
         }
         // after the others, in whose order a signal is handled: the second one must not find the flag that it sets
-        let mut iterator = SignalIterator::new(taken().map(|(signal, _)| signal))?;
+        let mut all = arrivals(taken().map(|(signal, _)| signal))?;
         let (which, abort) = (Arc::clone(&signals.which), Arc::clone(&signals.abort));
         thread::Builder::new().name("signals".into()).spawn(move || {
-            let mut all = iterator.forever();
             let first = all.next().map(|_| Instant::now());
             if first.is_some_and(|first| all.any(|_| first.elapsed() >= APART)) {
                 abort.store(true, Ordering::SeqCst);
@@ -112,6 +118,28 @@ impl Signals {
     }
 }
 
+/// Waits for each of the signals.
+#[cfg(unix)]
+fn arrivals(signals: impl Iterator<Item = i32>) -> io::Result<impl Iterator<Item = ()> + Send> {
+    let mut come = signal_hook::iterator::Signals::new(signals)?;
+    Ok(std::iter::from_fn(move || come.forever().next().map(|_| ())))
+}
+
+/// The same where one cannot wait for a signal.
+#[cfg(windows)]
+fn arrivals(signals: impl Iterator<Item = i32>) -> io::Result<impl Iterator<Item = ()> + Send> {
+    let come = Arc::new(AtomicBool::new(false));
+    for signal in signals {
+        flag::register(signal, Arc::clone(&come))?;
+    }
+    Ok(std::iter::from_fn(move || {
+        while !come.swap(false, Ordering::SeqCst) {
+            thread::sleep(Duration::from_millis(50));
+        }
+        Some(())
+    }))
+}
+
 fn exit_of(which: &AtomicUsize) -> Exit {
     let which = which.load(Ordering::SeqCst);
     let exit = EXITS.iter().find(|(signal, _)| signal.unsigned_abs() as usize == which);
@@ -147,7 +175,7 @@ mod tests {
     fn the_signal_decides_the_exit() {
         let s = quiet();
         assert_eq!(s.exit(), Exit::Interrupted);
-        for (signal, exit) in EXITS {
+        for (signal, exit) in EXITS.iter().copied() {
             s.which.store(signal as usize, Ordering::SeqCst);
             assert_eq!(s.exit(), exit);
         }

@@ -5,8 +5,7 @@
 //! Other tests show that the values are right, with vectors from independent programs. These tests show that they do
 //! not change, on every level of this machine.
 
-use crate::{video, walk};
-use grainfield::source::Slot;
+use crate::fixture::{Random, StatesInMemory, bind, clip, frames, frames_with, lut, picture, rows};
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, Step};
 use grainfield_filters::frame::{Alpha, Depth, Format, Frame};
@@ -16,10 +15,6 @@ use grainfield_filters::pixel::convert::Code;
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{FileKind, Kind, Value};
 use grainfield_filters::simd::Level;
-use rayon::prelude::*;
-use std::collections::HashMap;
-use std::fmt::Write;
-use std::sync::Mutex;
 
 const FORMATS: &[&str] = &[
     "gray",
@@ -151,32 +146,29 @@ const CHAINS: &[&str] = &[
 /// Planes with infinities and NaNs of several payloads: samples that a filter does not replace keep their bits, and
 /// computed ones are the same on every machine. The NaNs of processors differ, which levels of one processor do not
 /// show.
-fn not_finite(level: Level) -> String {
-    let mut text = String::from("# format | chain | number hash ...\n");
-    let defaults = defaults();
-    for chain in CHAINS.iter().copied().chain(defaults) {
+fn not_finite(level: Level, wanted: &dyn Fn(&str) -> bool, put: &mut dyn FnMut(String)) {
+    for chain in chains().filter(|c| wanted(c)) {
         let steps = steps(chain);
         for name in ["grayf32", "gbrapf32"] {
             let format = Format::from_name(name, 67, 35).unwrap();
-            let source = walk::picture(&format, &mut walk::Random(1));
-            let chain_of = walk::bind(&steps, format, level, None).unwrap();
-            let made = walk::frames(&chain_of, &source, [0, 3], &CurrentThread);
+            let source = picture(&format, &mut Random(1));
+            let chain_of = bind(&steps, format, level, None).unwrap();
+            let made = frames(&chain_of, &source, [0, 3], &CurrentThread);
             let [a, b] = made.map(|frame| {
                 let mut bytes = Vec::new();
-                for (p, y) in walk::rows(frame.format()) {
+                for (p, y) in rows(frame.format()) {
                     bytes.extend(frame.row::<f32>(p, y).iter().flat_map(|v| v.to_bits().to_le_bytes()));
                 }
                 fnv1a64(&bytes)
             });
-            writeln!(text, "{name} | {chain} | 0 {a:016x} 3 {b:016x}").unwrap();
+            put(format!("{name} | {chain} | 0 {a:016x} 3 {b:016x}"));
         }
     }
-    text
 }
 
-/// The filters that need no settings.
-fn defaults() -> impl Iterator<Item = &'static str> {
-    FILTERS.iter().map(|f| f.name).filter(|name| *name != "scale")
+/// [`CHAINS`], and the filters that need no settings.
+fn chains() -> impl Iterator<Item = &'static str> {
+    CHAINS.iter().copied().chain(FILTERS.iter().map(|f| f.name).filter(|name| *name != "scale"))
 }
 
 /// The filters of a chain; those that name a look-up table or a clip get a random one.
@@ -184,11 +176,11 @@ fn steps(chain: &str) -> Vec<Step> {
     let mut steps = chain.parse::<Recipe>().unwrap().steps;
     for step in &mut steps {
         let files = step.iter_given().filter_map(|(setting, value)| match (setting.kind, value) {
-            (Kind::File(FileKind::Lut), _) => Some((setting.id, walk::made::lut(&mut walk::Random(7)))),
+            (Kind::File(FileKind::Lut), _) => Some((setting.id, lut(&mut Random(7)))),
             (Kind::File(FileKind::Clip | FileKind::Mask), Value::File(file))
                 if !setting.kind.is_word(file.name()) =>
             {
-                Some((setting.id, walk::made::clip(&mut walk::Random(7))))
+                Some((setting.id, clip(&mut Random(7))))
             }
             _ => None,
         });
@@ -219,18 +211,21 @@ const PREMULTIPLIED: &[&str] = &[
     "sprites=scale=3:rotation=30:position='40,9'",
 ];
 
-fn premultiplied(level: Level) -> String {
-    let mut text = String::from("# format | chain | number hash ...\n");
+fn premultiplied(
+    level: Level,
+    sources: &Sources,
+    wanted: &dyn Fn(&str) -> bool,
+    put: &mut dyn FnMut(String),
+) {
     let sources = ["yuva420p", "yuva444p10", "gbrap16", "gbrapf32"]
-        .map(|name| (name, frames_of(name).map(|frame| multiplied(&frame))));
-    for chain in PREMULTIPLIED {
+        .map(|name| (name, (sources.frames_of)(name).map(|frame| multiplied(&frame))));
+    for chain in PREMULTIPLIED.iter().filter(|c| wanted(c)) {
         let steps = steps(chain);
         for (name, frames) in &sources {
-            let chain_of = walk::bind(&steps, *frames[0].format(), level, None).unwrap();
-            writeln!(text, "{name} | {chain} | {}", hashes(&chain_of, frames, &NoCache)).unwrap();
+            let chain_of = bind(&steps, *frames[0].format(), level, None).unwrap();
+            put(format!("{name} | {chain} | {}", hashes(&chain_of, frames, &NoCache)));
         }
     }
-    text
 }
 
 /// The frame with an alpha of patches from 0 to 1 in quarters. Its colour is multiplied by alpha, in subsampled planes
@@ -245,7 +240,7 @@ fn multiplied(frame: &Frame) -> Frame {
     };
     let alpha = |x: usize, y: usize| ((x / 6 + y / 5) % 5) as f64 / 4.0;
     let mut made = Frame::new(format);
-    for (p, y) in walk::rows(&format) {
+    for (p, y) in rows(&format) {
         let (code, (sx, sy)) = (Code::of(&format, p), format.plane_subsampling(p));
         let (zero, top) = (f64::from(code.zero), f64::from(code.span));
         let (last, bottom) = (format.width as usize - 1, format.height as usize - 1);
@@ -264,70 +259,58 @@ fn multiplied(frame: &Frame) -> Frame {
     made
 }
 
-/// Frames 0 and 3 of the pattern that is the input of all chains, by format.
-struct Sources(Vec<(&'static str, [Frame; 2])>);
+/// The input of all chains.
+pub(crate) struct Sources {
+    /// Makes frames 0 and 3 of `pattern:zoneplate:size=67x35` in a format.
+    frames_of: fn(&str) -> [Frame; 2],
+    all: Vec<(&'static str, [Frame; 2])>,
+}
 
 impl Sources {
-    fn new() -> Sources {
-        Sources(FORMATS.iter().map(|format| (*format, frames_of(format))).collect())
+    pub(crate) fn new(frames_of: fn(&str) -> [Frame; 2]) -> Sources {
+        Sources { frames_of, all: FORMATS.iter().map(|format| (*format, frames_of(format))).collect() }
     }
 }
 
-fn frames_of(format: &str) -> [Frame; 2] {
-    let mut source = video::open(format!("pattern:zoneplate:size=67x35:frames=4:format={format}"));
-    let mut slot = Slot::default();
-    let mut all = Vec::new();
-    while let Some(stamp) = source.next(&mut slot).unwrap() {
-        source.decoder().decode(&stamp, &mut slot).unwrap();
-        all.push(slot.frame.clone());
-    }
-    [all[0].clone(), all[3].clone()]
+/// The names of all files of golden values.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FILTERS.iter().map(|f| f.name).chain(["source", "not-finite", "premultiplied"])
 }
 
 /// The golden values of the chains that begin with one filter, of the empty chain ("source"), of all chains over planes
 /// with non-finite samples ("not-finite"), or of some chains over planes with premultiplied colour ("premultiplied").
-fn golden(name: &str, level: Level, sources: &Sources) -> String {
+/// Chains that are not `wanted` are left out. `put` gets each line as soon as it is known.
+pub(crate) fn golden(
+    name: &str,
+    level: Level,
+    sources: &Sources,
+    wanted: &dyn Fn(&str) -> bool,
+    put: &mut dyn FnMut(String),
+) {
     match name {
-        "not-finite" => return not_finite(level),
-        "premultiplied" => return premultiplied(level),
+        "not-finite" => return not_finite(level, wanted, put),
+        "premultiplied" => return premultiplied(level, sources, wanted, put),
         _ => {}
     }
-    let mut text = String::from("# format | chain | number hash ...\n");
-    let defaults = defaults();
-    for chain in CHAINS.iter().copied().chain(defaults).filter(|c| first_filter(c) == name) {
+    for chain in chains().filter(|c| first_filter(c) == name && wanted(c)) {
         let steps = steps(chain);
         // What moves by steps goes the same way in every format.
         let states = StatesInMemory::default();
         let all = !chain.contains(['=', ',']);
-        for (format, frames) in sources.0.iter().filter(|s| all || FEW_FORMATS.contains(&s.0)) {
+        for (format, frames) in sources.all.iter().filter(|s| all || FEW_FORMATS.contains(&s.0)) {
             let input = *frames[0].format();
             let options =
                 Options { seed: 0, level, first: 0, last: Some(3), fields: Fields::of(input.fields) };
             let chain_of = Chain::bind::<ChainError>(&steps, input, &options, |made| Ok(*made)).unwrap();
-            writeln!(text, "{format} | {chain} | {}", hashes(&chain_of, frames, &states)).unwrap();
+            put(format!("{format} | {chain} | {}", hashes(&chain_of, frames, &states)));
         }
-    }
-    text
-}
-
-/// States in memory.
-#[derive(Default)]
-pub(crate) struct StatesInMemory(Mutex<HashMap<u128, Vec<u8>>>);
-
-impl StateCache for StatesInMemory {
-    fn get(&self, key: u128) -> Option<Vec<u8>> {
-        self.0.lock().unwrap().get(&key).cloned()
-    }
-
-    fn put(&self, key: u128, bytes: &[u8]) {
-        self.0.lock().unwrap().insert(key, bytes.to_vec());
     }
 }
 
 /// What a chain makes of frames 0 and 3.
 fn hashes(chain: &Chain, frames: &[Frame; 2], states: &dyn StateCache) -> String {
     let list = frames.iter().zip([0, 3]).map(|(frame, n)| {
-        let [made] = walk::frames_with(chain, frame, [n], &CurrentThread, states);
+        let [made] = frames_with(chain, frame, [n], &CurrentThread, states);
         format!("{n} {:032x}", made.digest())
     });
     list.collect::<Vec<_>>().join(" ")
@@ -336,38 +319,4 @@ fn hashes(chain: &Chain, frames: &[Frame; 2], states: &dyn StateCache) -> String
 fn first_filter(chain: &str) -> &str {
     let name = chain.split([',', '=']).next().unwrap();
     if name.is_empty() { "source" } else { name }
-}
-
-/// One file for each filter, so that changes of two filters can be merged.
-#[test]
-fn values_are_stable() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden");
-    let names: Vec<&str> =
-        FILTERS.iter().map(|f| f.name).chain(["source", "not-finite", "premultiplied"]).collect();
-    let file = |name: &str| format!("{folder}/{name}.txt");
-    let sources = Sources::new();
-    if std::env::var_os("GRAINFIELD_BLESS").is_some() {
-        names
-            .par_iter()
-            .for_each(|name| std::fs::write(file(name), golden(name, Level::best(), &sources)).unwrap());
-    }
-    let runs: Vec<(&str, Level)> =
-        names.iter().flat_map(|name| Level::available().iter().map(move |level| (*name, *level))).collect();
-    runs.into_par_iter().for_each(|(name, level)| {
-        let want = std::fs::read_to_string(file(name))
-            .unwrap_or_else(|e| panic!("{name}: {e}; bless the new filter: see the top of this file"));
-        let got = golden(name, level, &sources);
-        for (a, b) in want.lines().zip(got.lines()) {
-            assert_eq!(a, b, "level {level}: the output has changed; see the top of this file");
-        }
-        assert_eq!(
-            want.lines().count(),
-            got.lines().count(),
-            "{name}: bless the new lines: see the top of this file"
-        );
-    });
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        assert!(names.iter().any(|n| name == format!("{n}.txt")), "{name} belongs to no filter");
-    }
 }

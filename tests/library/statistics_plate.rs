@@ -2,7 +2,7 @@
 //!
 //! The plate is made here: discs of many sizes at random places, so neither normal nor of the filter's own spectrum.
 
-use crate::walk::made::Random;
+use crate::fixture::Random;
 use grainfield::analyze::fft::Fft2;
 use grainfield::analyze::spectrum::{Plan, Spectrum};
 use grainfield::analyze::{Field, Moments};

@@ -5,22 +5,20 @@
 
 mod alike;
 mod curves;
-pub(crate) mod made;
+mod made;
 mod twins;
 
-pub(crate) use made::{Random, picture};
+use crate::fixture::{ODD, Random, bind, clip, frames, frames_with, picture, rows};
 
 use grainfield_filters::catalog::{Entry, FILTERS, Role};
-use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
-use grainfield_filters::frame::{Depth, Format, Frame, FrameTime};
-use grainfield_filters::host::{CurrentThread, Executor, Host, NoCache, StateCache};
-use grainfield_filters::ratio::Ratio;
+use grainfield_filters::chain::{Chain, Step};
+use grainfield_filters::frame::{Depth, Format, Frame};
+use grainfield_filters::host::{CurrentThread, Executor};
 use grainfield_filters::settings::{Value, Values};
 use grainfield_filters::simd::Level;
 use made::{DEPTHS, FACTORS, LAYOUTS, SIZES, format, settings};
 use rayon::prelude::*;
 use std::fmt;
-use std::sync::atomic::AtomicBool;
 
 /// The seed of the walk's random numbers.
 const SEED: u64 = 20_261_122;
@@ -37,47 +35,6 @@ impl Executor for Backwards {
     fn width(&self) -> usize {
         7
     }
-}
-
-pub(crate) fn bind(
-    steps: &[Step],
-    format: Format,
-    level: Level,
-    bits: Option<u8>,
-) -> Result<Chain, ChainError> {
-    let options = Options { seed: 11, level, first: 0, last: Some(99), fields: Fields::of(format.fields) };
-    Chain::bind(steps, format, &options, |made| {
-        Ok(bits.map_or(*made, |bits| Format { depth: Depth::Bits(bits), ..*made }))
-    })
-}
-
-/// Renders frames in order, keeping states in between.
-pub(crate) fn frames<const N: usize>(
-    chain: &Chain,
-    source: &Frame,
-    numbers: [i64; N],
-    executor: &dyn Executor,
-) -> [Frame; N] {
-    frames_with(chain, source, numbers, executor, &NoCache)
-}
-
-/// The same with a store for the states of what moves by steps.
-pub(crate) fn frames_with<const N: usize>(
-    chain: &Chain,
-    source: &Frame,
-    numbers: [i64; N],
-    executor: &dyn Executor,
-    cache: &dyn StateCache,
-) -> [Frame; N] {
-    let (mut work, states, stop) = (Workspace::default(), States::default(), AtomicBool::new(false));
-    let host = Host { executor, cache, stop: &stop };
-    let rate = source.format().rate;
-    numbers.map(|n| {
-        let mut frame = source.clone();
-        let duration = Ratio::ONE.checked_div(rate).unwrap();
-        chain.run(&FrameTime::of_frame(n, rate), duration, &mut frame, &mut work, &states, &host).unwrap();
-        frame
-    })
 }
 
 fn step(filter: &'static Entry, values: Values) -> Step {
@@ -126,7 +83,7 @@ impl Case {
                 let mask = random.pick(&["ellipse", "rectangle", "luma", "color", "alpha", "clip"]);
                 step.set("mask", mask).unwrap();
                 if mask == "clip" {
-                    step.set_value("mask", made::clip(random)).unwrap();
+                    step.set_value("mask", clip(random)).unwrap();
                 }
                 step.set("mask_feather", 300.0 * random.part()).unwrap();
                 step.set("mask_invert", random.below(2) == 0).unwrap();
@@ -210,7 +167,7 @@ impl Case {
             return Ok(());
         }
         if self.step.filter.role == Role::Moves {
-            let moved = |a: &f32| a.is_finite() || made::ODD.contains(&a.to_bits());
+            let moved = |a: &f32| a.is_finite() || ODD.contains(&a.to_bits());
             let odd = rows(made.format()).find(|&(p, y)| !made.row::<f32>(p, y).iter().all(moved));
             return odd.map_or(Ok(()), |(p, y)| Err(format!("plane {p} row {y}: a sample of no source")));
         }
@@ -244,10 +201,6 @@ impl Case {
         let [made] = frames(&self.chain(Level::best()), &source, [FRAME], &CurrentThread);
         made
     }
-}
-
-pub(crate) fn rows(format: &Format) -> impl Iterator<Item = (usize, usize)> + '_ {
-    (0..format.planes()).flat_map(|p| (0..format.plane_size(p).1).map(move |y| (p, y)))
 }
 
 fn first_difference(a: &Frame, b: &Frame) -> Option<String> {

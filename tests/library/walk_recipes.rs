@@ -1,6 +1,6 @@
 //! The recipes of `samples/` work on every kind of format.
 
-use crate::walk::{Random, bind, frames, picture};
+use crate::fixture::{Random, bind, frames, picture};
 use grainfield_filters::frame::{Depth, Format};
 use grainfield_filters::host::CurrentThread;
 use grainfield_filters::recipe::Recipe;

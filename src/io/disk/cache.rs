@@ -4,12 +4,11 @@
 //! renamed when it is complete, so that processes can share the folder without a lock. Links are never followed. When
 //! the folder exceeds its limit, the least recently used files are deleted, whatever they contain.
 
-use super::same::Identity;
+use super::system;
 use grainfield_filters::frame::md5;
 use grainfield_filters::host::lock;
 use std::fs::{self, DirBuilder};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
@@ -187,10 +186,10 @@ impl Cache {
         if !is_folder(&self.folder(kind)) || !before.is_file() || before.len() > most {
             return Err(none());
         }
-        let file =
-            fs::OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+        let known = system::path_id(&path, false)?;
+        let file = system::open_no_link(&path, fs::OpenOptions::new().read(true))?.ok_or_else(none)?;
         // The file may have been replaced in between.
-        if Identity::from_metadata(&before) != Identity::from_metadata(&file.metadata()?) {
+        if system::file_id(&file)? != known {
             return Err(none());
         }
         let mut bytes = Vec::new();
@@ -221,7 +220,7 @@ impl Cache {
         }
         let folder = self.folder(kind);
         // accessible to its owner only
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        system::private(DirBuilder::new().recursive(true)).create(&folder)?;
         if !is_folder(&folder) {
             return Err(ErrorKind::NotADirectory.into());
         }

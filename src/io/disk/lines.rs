@@ -1,8 +1,8 @@
 //! Files of lines beside a user's files, which are only appended to: manifests, and the status of a batch.
 
+use super::system;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// Returns an error for a link, with which anyone who can write to the folder could redirect our files.
@@ -26,9 +26,7 @@ fn link(path: &Path) -> io::Error {
 /// # Errors
 /// As [`plain`].
 pub fn open(path: &Path, options: &OpenOptions) -> io::Result<File> {
-    // The system refuses a link at the moment of opening: a check before would leave time to replace the file.
-    let file = options.clone().custom_flags(libc::O_NOFOLLOW).open(path);
-    file.map_err(|e| if e.raw_os_error() == Some(libc::ELOOP) { link(path) } else { e })
+    system::open_no_link(path, options)?.ok_or_else(|| link(path))
 }
 
 /// Reads a file that is not a link; `None` if it does not exist. A file larger than `most` is an error.

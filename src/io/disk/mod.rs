@@ -5,7 +5,8 @@
 //! - [`cache`]: the cache folder,
 //! - [`lines`]: files of lines,
 //! - [`FileAccess`]: a job never writes a file that it reads, and no other program changes it,
-//! - [`reach`]: which files may be read.
+//! - [`reach`]: which files may be read,
+//! - `system`: what differs between Unix and Windows.
 //!
 //! It uses no other module of the crate.
 
@@ -19,6 +20,7 @@ pub mod partial;
 pub mod reach;
 mod rescue;
 mod same;
+pub(crate) mod system;
 
 pub use error::DiskError;
 pub use named_files::{files_in_playlist, files_in_text, token};
@@ -26,3 +28,4 @@ pub use output::{OutputFile, check_folder};
 pub use partial::{Partial, PartialOutput};
 pub use rescue::OutputRescue;
 pub use same::{Access, FileAccess, FileRef, SameFile, WrittenFiles, folder_of, is_mute};
+pub use system::name_of;

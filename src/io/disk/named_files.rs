@@ -1,10 +1,9 @@
 //! Files that are named in the text of an input or option, or in a playlist.
 
-use super::reach;
+use super::{reach, system::name_of};
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The limits on the size of a playlist in bytes, and on the number of playlists.
@@ -41,13 +40,13 @@ fn candidates(line: &[u8]) -> impl Iterator<Item = &Path> {
     let signs = line.iter().enumerate().filter(|(_, b)| b":=|".contains(b));
     let rests = signs.filter_map(|(at, _)| line[at + 1..].split(|b| *b == b'|').next());
     let all = std::iter::once(line).chain(parts).chain(rests).map(<[u8]>::trim_ascii);
-    all.filter(|name| !name.is_empty()).map(|name| Path::new(OsStr::from_bytes(name)))
+    all.filter(|name| !name.is_empty()).map(|name| Path::new(name_of(name)))
 }
 
 /// The existing files that are named in the text of an input or option which is not a plain path: after `file:` and
 /// other protocols, in `concat:a|b`, in `movie=a.mkv`.
 pub fn files_in_text(text: &OsStr) -> Vec<PathBuf> {
-    let bytes = text.as_bytes();
+    let bytes = text.as_encoded_bytes();
     let mut found: Vec<PathBuf> =
         candidates(bytes).filter(|name| name.is_file()).map(Path::to_path_buf).collect();
     // `pipe:3`, and `pipe:` for standard input
@@ -57,14 +56,14 @@ pub fn files_in_text(text: &OsStr) -> Vec<PathBuf> {
             let number = number.strip_prefix(b"+").unwrap_or(number);
             let digits = number.iter().take_while(|b| b.is_ascii_digit()).count();
             let number = if digits == 0 { b"0" } else { &number[..digits] };
-            let descriptor = PathBuf::from(OsStr::from_bytes(&[b"/dev/fd/", number].concat()));
+            let descriptor = PathBuf::from(name_of(&[b"/dev/fd/", number].concat()));
             found.extend(Some(descriptor).filter(|path| path.is_file()));
         }
     }
     // a list of names, one per line
     if let (true, Some(list)) = (bytes.starts_with(b"concatf:"), found.first()) {
         let list = read(list, &[b""]).unwrap_or_default();
-        found.extend(list.split(|b| *b == b'\n').flat_map(|line| files_in_text(OsStr::from_bytes(line))));
+        found.extend(list.split(|b| *b == b'\n').flat_map(|line| files_in_text(name_of(line))));
     }
     found.sort();
     found.dedup();

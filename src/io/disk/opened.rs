@@ -1,6 +1,6 @@
 //! Notices that an input file is changed while it is read.
 
-use super::same::Identity;
+use super::system::{self, FileId};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,15 @@ use std::path::{Path, PathBuf};
 pub(crate) struct OpenedFile {
     path: PathBuf,
     before: Metadata,
+    id: Option<FileId>,
 }
 
 impl OpenedFile {
     /// The present state of a file; `None` for anything but an ordinary file.
     pub(crate) fn new(path: &Path) -> Option<OpenedFile> {
         let before = path.metadata().ok().filter(Metadata::is_file)?;
-        Some(OpenedFile { path: path.to_owned(), before })
+        let id = system::path_id(path, true).ok()?;
+        Some(OpenedFile { path: path.to_owned(), before, id })
     }
 
     /// How the file has changed since it was opened. A file may grow, as recordings do, and one that was removed remains
@@ -24,7 +26,7 @@ impl OpenedFile {
         let now = self.path.metadata().ok()?;
         let (size, before) = (now.len(), self.before.len());
         let changed = now.modified().ok() != self.before.modified().ok();
-        let what = if Identity::from_metadata(&now) != Identity::from_metadata(&self.before) {
+        let what = if system::path_id(&self.path, true).ok()? != self.id {
             "replaced by another file"
         } else if size < before {
             "truncated"

@@ -9,12 +9,12 @@ use super::error::DiskError;
 use super::partial::{Partial, PartialOutput};
 use super::rescue::{OutputRescue, WrittenFrames};
 use super::same::folder_of;
+use super::system;
 use grainfield_filters::host::lock;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, IoSlice, Write};
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -81,8 +81,8 @@ impl OutputFile {
         if output == "-" {
             // without the line buffering of `std::io::stdout`
             let name = "standard output".to_owned();
-            return match io::stdout().as_fd().try_clone_to_owned() {
-                Ok(descriptor) => Ok(OutputFile::new(name, Target::Stream(descriptor.into()))),
+            return match system::duplicate(&io::stdout()) {
+                Ok(stream) => Ok(OutputFile::new(name, Target::Stream(stream))),
                 Err(cause) => Err(DiskError::Io { name, cause }),
             };
         }

@@ -1,7 +1,7 @@
 //! Files that are being written. They have no name, or that of a partial result, until they are complete; no file is
 //! ever written under its final name, and none under the name of an existing file.
 
-use super::same::{Identity, folder_of};
+use super::{same::folder_of, system};
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -102,7 +102,7 @@ impl Partial {
 
     /// A path for reading it; for a file without a name one that only this process can use.
     pub fn path(&self) -> PathBuf {
-        self.name.clone().unwrap_or_else(|| descriptor(&self.file))
+        self.name.clone().unwrap_or_else(|| system::descriptor(&self.file))
     }
 
     /// Gives it its final name. Fails if a file of that name exists, unless `replace`.
@@ -122,10 +122,10 @@ impl Partial {
 
     fn rename(&mut self, replace: bool) -> io::Result<()> {
         if self.name.is_none() {
-            match link(&self.file, &self.target) {
+            match system::link(&self.file, &self.target) {
                 // a link cannot replace a file
                 Err(e) if e.kind() == ErrorKind::AlreadyExists && replace => {
-                    let (_, name) = with_free_name(&self.target, |name| link(&self.file, name))?;
+                    let (_, name) = with_free_name(&self.target, |name| system::link(&self.file, name))?;
                     self.name = Some(name);
                 }
                 linked => return linked,
@@ -175,26 +175,14 @@ impl Drop for Partial {
 
 /// Whether the open file has this name.
 pub(super) fn still_there(file: &File, name: &Path) -> bool {
-    let identity = |meta: io::Result<std::fs::Metadata>| meta.ok().as_ref().and_then(Identity::from_metadata);
-    identity(name.symlink_metadata()).is_some_and(|there| identity(file.metadata()) == Some(there))
+    let there = system::path_id(name, false).ok().flatten();
+    there.is_some() && there == system::file_id(file).ok().flatten()
 }
 
 /// The error about a file that the user has removed.
 pub(super) fn gone(name: &Path) -> io::Error {
     let text = format!("{} was deleted or moved while it was written", name.display());
     io::Error::new(ErrorKind::NotFound, text)
-}
-
-/// A path to an open file of this process.
-fn descriptor(file: &File) -> PathBuf {
-    use std::os::fd::AsRawFd;
-    format!("/proc/self/fd/{}", file.as_raw_fd()).into()
-}
-
-/// Gives a name to a file that has none.
-fn link(file: &File, name: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-    Ok(linkat(CWD, descriptor(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 #[cfg(test)]

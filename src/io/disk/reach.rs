@@ -3,10 +3,9 @@
 //! Names come from a page, from patterns, and from files that name others. Whatever the name, the file that it leads to
 //! is checked after it was opened, so that no link can be exchanged in between.
 
+use super::system;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
-use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -44,8 +43,12 @@ pub fn inherited() -> Option<(&'static str, std::ffi::OsString)> {
 /// `PermissionDenied` for a file outside the folders, else those of the system.
 pub fn open(path: &Path) -> io::Result<File> {
     // A named pipe among the files of a page must not wait for its writer.
-    let flags = if is_limited() { libc::O_NONBLOCK } else { 0 };
-    open_with(OpenOptions::new().read(true).custom_flags(flags), path)
+    let mut options = OpenOptions::new();
+    options.read(true);
+    if is_limited() {
+        system::without_waiting(&mut options);
+    }
+    open_with(&options, path)
 }
 
 /// The same with other options.
@@ -60,8 +63,7 @@ pub fn open_with(options: &OpenOptions, path: &Path) -> io::Result<File> {
 
 fn check(folders: &[PathBuf], file: &File, path: &Path) -> io::Result<()> {
     // The name that the system has for the open file; systems without /proc resolve the path again.
-    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let real = std::fs::read_link(own).or_else(|_| path.canonicalize())?;
+    let real = std::fs::read_link(system::descriptor(file)).or_else(|_| path.canonicalize())?;
     if folders.iter().any(|folder| real.starts_with(folder)) {
         return Ok(());
     }

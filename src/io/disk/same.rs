@@ -4,12 +4,10 @@
 //! `/dev/fd/N`, and standard input, output and error. A file that does not exist yet is identified by its folder and
 //! name. Devices, pipes, sockets and folders are never the same file.
 
+use super::system::{self, FileId};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::fs::{File, Metadata};
-use std::os::fd::AsFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -46,17 +44,16 @@ impl FileRef {
 
     /// The identity of the file, independent of its name.
     pub fn identity(&self) -> Option<Identity> {
-        let descriptor = match self {
-            FileRef::Path(path) => match path.metadata() {
-                Ok(meta) => return Identity::from_metadata(&meta),
+        let stream = match self {
+            FileRef::Path(path) => match system::path_id(path, true) {
+                Ok(id) => return id.map(Identity::File),
                 Err(_) => return Some(Identity::New(parent(path)?, path.file_name()?.to_owned())),
             },
-            FileRef::Stdin => std::io::stdin().as_fd().try_clone_to_owned(),
-            FileRef::Stdout => std::io::stdout().as_fd().try_clone_to_owned(),
-            FileRef::Stderr => std::io::stderr().as_fd().try_clone_to_owned(),
+            FileRef::Stdin => system::duplicate(&std::io::stdin()),
+            FileRef::Stdout => system::duplicate(&std::io::stdout()),
+            FileRef::Stderr => system::duplicate(&std::io::stderr()),
         };
-        let meta = descriptor.map(File::from).and_then(|file| file.metadata());
-        meta.ok().as_ref().and_then(Identity::from_metadata)
+        stream.and_then(|file| system::file_id(&file)).ok().flatten().map(Identity::File)
     }
 }
 
@@ -74,17 +71,10 @@ impl fmt::Display for FileRef {
 /// The identity of a file, independent of its name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Identity {
-    /// An existing file: its device and inode.
-    File(u64, u64),
+    /// An existing file.
+    File(FileId),
     /// A file that does not exist yet: its folder with links resolved, and its name.
     New(PathBuf, OsString),
-}
-
-impl Identity {
-    /// `None` if it is not an ordinary file.
-    pub fn from_metadata(meta: &Metadata) -> Option<Identity> {
-        meta.is_file().then(|| Identity::File(meta.dev(), meta.ino()))
-    }
 }
 
 /// The folder of a file.

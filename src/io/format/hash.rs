@@ -5,13 +5,13 @@
 //! `framemd5` for the same pixel format.
 
 use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos};
+use crate::disk::name_of;
 use crate::journal::shard::Kind;
 use crate::media::sink::EncodedFile;
 use crate::media::{Encode, FrameStamp, Plan, Sink, SinkError};
 use grainfield_filters::frame::Frame;
 use std::ffi::OsStr;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 /// The output format.
@@ -33,7 +33,7 @@ const PREFIX: &str = "hash:";
 
 /// The text after the prefix.
 fn file_of(name: &OsStr) -> &OsStr {
-    OsStr::from_bytes(name.as_encoded_bytes().get(PREFIX.len()..).unwrap_or_default())
+    name_of(name.as_encoded_bytes().get(PREFIX.len()..).unwrap_or_default())
 }
 
 /// Opens a hash sink. `file` is the text after `hash:`; an empty text or `-` is standard output.

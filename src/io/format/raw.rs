@@ -7,20 +7,18 @@ use super::images::lost_color;
 use super::y4m::input::Input;
 use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos, y4m};
 use crate::disk::opened::OpenedFile;
-use crate::disk::reach;
+use crate::disk::{name_of, reach};
 use crate::journal::shard::Kind;
 #[cfg(feature = "ffmpeg")]
 use crate::libav::packed::Packed;
 use crate::media::sink::{EncodedFile, not_stored};
-use crate::media::source::broadcast_rate;
 use crate::media::{
     Decode, Done, Encode, FrameStamp, Info, Options, Plan, Sink, SinkError, Slot, Source, SourceError,
 };
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Frame, NameError};
-use grainfield_filters::ratio::Ratio;
+use grainfield_filters::ratio::{Ratio, broadcast_rate};
 use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -55,7 +53,7 @@ pub(crate) fn is_named(name: &OsStr) -> bool {
 fn file_of(name: &OsStr) -> &OsStr {
     match name.as_encoded_bytes().strip_prefix(PREFIX.as_bytes()) {
         Some([]) => OsStr::new("-"),
-        Some(file) => OsStr::from_bytes(file),
+        Some(file) => name_of(file),
         None => name,
     }
 }

@@ -8,5 +8,4 @@ pub use sink::{Encode, Plain, Plan, Rescue, Sink, SinkError};
 pub(crate) use source::TIMECODE;
 pub use source::{
     Carried, Decode, Done, FrameStamp, Info, Length, Missing, Options, Pending, Slot, Source, SourceError,
-    broadcast_rate,
 };

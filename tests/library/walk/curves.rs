@@ -3,7 +3,7 @@
 
 use super::made::{high, value};
 use super::{Random, bind, frames_with, picture, rows, step};
-use crate::golden::StatesInMemory;
+use crate::fixture::StatesInMemory;
 use grainfield_filters::catalog::{Entry, FILTERS};
 use grainfield_filters::curve::{Animate, Curve, Key, KeyTime, Shape};
 use grainfield_filters::frame::{Format, Frame};

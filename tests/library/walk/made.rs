@@ -1,42 +1,15 @@
-//! The parts of the walk: random numbers, formats, pictures, and settings from their descriptions.
+//! The parts of the walk: formats, pictures, and settings from their descriptions.
 
+use crate::fixture::{Random, clip, lut, picture};
 use grainfield_filters::catalog::Entry;
 use grainfield_filters::frame::{
-    Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet, SecondInput,
+    Alpha, ColorRange, Depth, Family, FieldOrder, Format, Frame, Matrix, PlaneSet,
 };
-use grainfield_filters::lut::Lut;
 use grainfield_filters::plate::PlateBuilder;
 use grainfield_filters::settings::{
     FileAsset, FileKind, ImageAsset, Kind, Setting, SettingError, Value, Values,
 };
-use std::fmt::Write;
 use std::sync::Arc;
-
-/// splitmix64.
-#[derive(Clone)]
-pub(crate) struct Random(pub u64);
-
-impl Random {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
-    }
-
-    /// A number in 0..1.
-    pub(crate) fn part(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    pub(super) fn pick<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
-    }
-}
 
 pub(super) const DEPTHS: [Depth; 5] =
     [Depth::Bits(8), Depth::Bits(10), Depth::Bits(12), Depth::Bits(16), Depth::Float];
@@ -92,43 +65,6 @@ pub(super) fn format(
         fields: if fields { FieldOrder::TopFirst } else { FieldOrder::Progressive },
         ..Format::new(width, height, family, depth, subsampling)
     }
-}
-
-/// Non-finite samples: infinities, and NaNs of several payloads, one of them signalling.
-pub(super) const ODD: [u32; 6] =
-    [0x7f80_0000, 0xff80_0000, 0x7fc0_0000, 0xffc0_1234, 0x7fc5_4321, 0x7fa0_0001];
-
-/// Random samples of every code, including illegal ones and many extremes; floats include non-finite ones.
-pub(crate) fn picture(format: &Format, random: &mut Random) -> Frame {
-    let mut frame = Frame::new(*format);
-    for p in 0..format.planes() {
-        for y in 0..format.plane_size(p).1 {
-            match format.depth {
-                Depth::Bits(bits) => {
-                    let top = ((1u32 << bits) - 1) as u16;
-                    let mut code = || match random.next() {
-                        r if r % 16 == 0 => top,
-                        r if r % 16 == 1 => 0,
-                        r => (r >> 32) as u16 & top,
-                    };
-                    if bits == 8 {
-                        frame.row_mut::<u8>(p, y).iter_mut().for_each(|v| *v = code() as u8);
-                    } else {
-                        frame.row_mut::<u16>(p, y).iter_mut().for_each(|v| *v = code());
-                    }
-                }
-                Depth::Float => frame.row_mut::<f32>(p, y).iter_mut().for_each(|v| {
-                    let r = random.next();
-                    *v = match r % 23 {
-                        0 => f32::from_bits(ODD[(r >> 32) as usize % ODD.len()]),
-                        1 => 0.0,
-                        _ => (r >> 40) as f32 / 12_000_000.0 - 0.2,
-                    };
-                }),
-            }
-        }
-    }
-    frame
 }
 
 /// Every sample of every plane at half of the range.
@@ -263,24 +199,6 @@ pub(super) fn value(entry: &Entry, setting: &Setting, random: &mut Random) -> Op
         Kind::File(_) | Kind::Frames | Kind::Planes => return None,
     };
     Some(setting.parse(&text).unwrap_or_else(|e| panic!("{} {}='{text}': {e:?}", entry.name, setting.id)))
-}
-
-/// A look-up table with a part for each channel and one for all, over an input range of its own.
-pub(crate) fn lut(random: &mut Random) -> Value {
-    let mut text = "LUT_1D_SIZE 5\nLUT_3D_SIZE 4\nDOMAIN_MIN -0.1 0 0.05\nDOMAIN_MAX 1.2 1 1.1\n".to_owned();
-    for _ in 0..5 + 4 * 4 * 4 {
-        let [r, g, b] = [0; 3].map(|_| random.part() * 1.4 - 0.2);
-        writeln!(text, "{r} {g} {b}").unwrap();
-    }
-    let lut: Lut = text.parse().unwrap();
-    Value::File(FileAsset::named("random.cube").read(Arc::new(lut), random.next().into()))
-}
-
-/// A picture with alpha as second input.
-pub(crate) fn clip(random: &mut Random) -> Value {
-    let format = Format { alpha: Alpha::Straight, ..Format::new(21, 9, Family::Rgb, Depth::Bits(8), (0, 0)) };
-    let clip: Arc<dyn SecondInput> = Arc::new(Arc::new(picture(&format, random)));
-    Value::File(FileAsset::named("21x9").read(clip, random.next().into()))
 }
 
 /// Random settings of an entry, each given with a probability of `share`.

@@ -43,7 +43,7 @@ pub fn bytes(name: &OsStr) -> &[u8] {
 
 /// Bytes of a name as a name.
 pub fn name(bytes: Vec<u8>) -> OsString {
-    std::os::unix::ffi::OsStringExt::from_vec(bytes)
+    crate::disk::name_of(&bytes).to_owned()
 }
 
 fn digits(text: &[u8]) -> usize {

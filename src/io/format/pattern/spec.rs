@@ -1,11 +1,10 @@
 //! The description of a pattern: `NAME:key=value:key=value`.
 
-use crate::media::broadcast_rate;
 use grainfield_filters::frame::{
     Alpha, ColorRange, Depth, Family, FieldOrder, Format, FormatError, Matrix, NameError, Primaries, Siting,
     Transfer,
 };
-use grainfield_filters::ratio::Ratio;
+use grainfield_filters::ratio::{Ratio, broadcast_rate};
 use grainfield_filters::recipe::nearest;
 use std::str::FromStr;
 

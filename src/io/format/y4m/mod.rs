@@ -14,7 +14,7 @@ pub mod sink;
 
 use super::{Files, FormatDescriptor, InputDescriptor, OutputDescriptor, only_for_videos};
 use crate::disk::opened::OpenedFile;
-use crate::disk::reach;
+use crate::disk::{reach, system};
 use crate::journal::shard::Kind;
 use crate::media::{Decode, Done, FrameStamp, Info, Length, Options, Slot, Source, SourceError};
 use grainfield_filters::frame::Frame;
@@ -23,9 +23,7 @@ use header::{HeaderError, MAX_FRAME_LINE, MAX_HEADER};
 pub use header::{Y4mFrame, Y4mHeader};
 use input::{Input, Line};
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -112,8 +110,8 @@ pub fn from_reader(
 
 /// Standard input without the small buffer of [`std::io::stdin`], if the system allows it.
 pub(in crate::format) fn standard_input() -> Box<dyn Read + Send> {
-    match io::stdin().as_fd().try_clone_to_owned() {
-        Ok(descriptor) => Box::new(File::from(descriptor)),
+    match system::duplicate(&io::stdin()) {
+        Ok(stream) => Box::new(stream),
         Err(_) => Box::new(io::stdin()),
     }
 }

@@ -1,0 +1,159 @@
+"""The golden values on other platforms: ./x test-platforms [full] [PLATFORM]... (see the handbook's page of guarantees).
+
+Builds `golden.rs` and its standard library for each platform with Debian's Rust, runs it by an emulator, and compares
+what it prints with tests/golden. The short form leaves out the slowest chains; the full form computes all, on more platforms."""
+
+import concurrent.futures
+import os
+import pathlib
+import queue
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = ROOT / "tests/platforms"
+OUT = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target/platforms")).resolve()
+FULL = sys.argv[1:2] == ["full"]
+CHOSEN = sys.argv[2:] if FULL else sys.argv[1:]
+WINE = shutil.which("wine64") or "/usr/lib/wine/wine64"
+NODE = ["node", "--no-warnings", str(HERE / "wasi.mjs")]
+WASI = "/usr/lib/wasm32-wasi"
+STATIC = "-Ctarget-feature=+crt-static"  # an emulator needs no libraries of the platform then
+WASM = f"-Clink-self-contained=no -Lnative={WASI} -Clink-arg={WASI}/crt1-command.o"
+
+# What the short form leaves out: these chains take an emulator minutes.
+SLOW = [
+    "fluid",
+    "flock",
+    "flock=preset=moths:size=400:goal='0=10,10;3=40,20':light=linear",
+    "particles",
+    "particles=preset=sparks:size=4",
+    "particles=preset=sparks:size=4:light=linear",
+    "particles=preset=confetti:amount=4:blend=multiply",
+    "particles=preset=confetti:amount=4:wind='0=0;3=5'",
+    "sand=preset=hourglass:size=24:grains=400:start=0.5",
+    "dust=amount='0=0;3=200':seed=7",
+]
+SILENT = 600  # seconds without a line after which an emulator hangs
+
+# Name, target, linker, flags, what runs it, whether the short form has it.
+PLATFORMS = [
+    ("ARM64", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu-gcc", STATIC, ["qemu-aarch64-static"], True),
+    ("wasm32", "wasm32-wasip1", "wasm-ld", WASM, NODE, True),
+    ("Windows", "x86_64-pc-windows-gnu", "x86_64-w64-mingw32-gcc", "", [WINE], True),
+    ("simd128", "wasm32-wasip1", "wasm-ld", f"{WASM} -Ctarget-feature=+simd128", NODE, False),
+    ("i686", "i686-unknown-linux-gnu", "i686-linux-gnu-gcc", STATIC, [], False),
+    ("s390x", "s390x-unknown-linux-gnu", "s390x-linux-gnu-gcc", STATIC, ["qemu-s390x-static"], False),
+    ("Nehalem", "x86_64-unknown-linux-gnu", "cc", STATIC, ["qemu-x86_64-static", "-cpu", "Nehalem"], False),
+    ("Haswell", "x86_64-unknown-linux-gnu", "cc", STATIC, ["qemu-x86_64-static", "-cpu", "Haswell"], False),
+]
+
+
+def build(target, linker, flags):
+    """Builds the program of golden values; returns its path."""
+    name = target.upper().replace("-", "_")
+    env = {
+        **os.environ,
+        "RUSTC": "/usr/bin/rustc",
+        "RUSTC_BOOTSTRAP": "1",  # -Zbuild-std
+        "CARGO_TARGET_DIR": str(OUT),
+        "CARGO_INCREMENTAL": "0",
+        f"CARGO_TARGET_{name}_LINKER": linker,
+        f"CARGO_TARGET_{name}_RUSTFLAGS": flags,
+    }
+    panic = "panic_abort" if "wasm" in target else "panic_unwind"
+    command = ["cargo", "build", "--locked", "-p", "grainfield-platforms", "--target", target, f"-Zbuild-std=std,{panic}"]
+    # Compiled for a few seconds of running only.
+    command += ["--config", "profile.dev.package.grainfield-filters.opt-level=1"]
+    made = subprocess.run(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
+    ours = "warning: `grainfield" in made.stderr
+    if made.returncode or ours:
+        sys.stderr.write(made.stderr)
+        raise SystemExit(f"{target}: {'it has warnings' if ours else 'it does not build'}")
+    return next(p for s in ("", ".exe", ".wasm") if (p := OUT / target / f"debug/golden{s}").is_file())
+
+
+def lines(command):
+    """The lines of a program as it prints them; one that is silent for too long is killed."""
+    env = {**os.environ, "WINEPREFIX": str(OUT / "wine"), "WINEDEBUG": "-all"}
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, start_new_session=True)
+    got = queue.Queue()
+    reader = threading.Thread(target=lambda: [*map(got.put, run.stdout), got.put(None)], daemon=True)
+    reader.start()
+    try:
+        while (line := got.get(timeout=SILENT)) is not None:
+            yield line.rstrip("\n")
+        if run.wait():
+            raise RuntimeError(f"ends with status {run.returncode}")
+    except queue.Empty:
+        raise RuntimeError(f"hangs: silent for {SILENT} s, killed") from None
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+
+
+def compare(command, golden):
+    """The number of equal lines by file, and what is wrong."""
+    limits = [] if FULL else [word for chain in SLOW for word in ("--without", chain)]
+    equal, wrong, file, last = {}, [], None, "none"
+    try:
+        for line in lines([*command, *limits]):
+            last = line
+            if line.startswith("== "):
+                file = line.split()[1]
+                equal[file] = 0
+            elif line in golden[file]:
+                equal[file] += 1
+            else:
+                wrong.append(f"{file}: another hash: {line}")
+    except (RuntimeError, OSError) as e:
+        wrong.append(f"{e}; the last line is: {last}")
+    for file, want in golden.items():
+        if equal.get(file, 0) < len(want) and not wrong:
+            wrong.append(f"{file}: {equal.get(file, 0)} lines of {len(want)}")
+    return equal, wrong
+
+
+def main():
+    known = [p[0] for p in PLATFORMS]
+    if not set(CHOSEN) <= set(known):
+        raise SystemExit(f"usage: ./x test-platforms [full] [PLATFORM]..., of {', '.join(known)}")
+    OUT.mkdir(parents=True, exist_ok=True)
+    golden = {
+        path.stem: {
+            line
+            for line in path.read_text().splitlines()
+            if not line.startswith("#") and (FULL or line.split(" | ")[1] not in SLOW)
+        }
+        for path in (ROOT / "tests/golden").glob("*.txt")
+    }
+    platforms = [p for p in PLATFORMS if (p[0] in CHOSEN if CHOSEN else FULL or p[5])]
+    # Older Wine lacks this library, which Rust's standard library asks for the seeds of hash tables.
+    random = OUT / "bcryptprimitives.dll"
+    subprocess.run(
+        ["x86_64-w64-mingw32-gcc", "-shared", "-o", random, HERE / "bcryptprimitives.c", "-ladvapi32"], check=True
+    )
+    began, results = time.monotonic(), {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for name, target, linker, flags, emulator, _ in platforms:
+            made = build(target, linker, flags)
+            # Two platforms may share a target.
+            program = OUT / (name + made.suffix)
+            shutil.copy(made, program)
+            print(f"{name}: built after {time.monotonic() - began:.0f} s", flush=True)
+            results[name] = pool.submit(compare, [*emulator, str(program)], golden)
+        results = {name: made.result() for name, made in results.items()}
+    print(f"\n{'equal lines':14}" + "".join(f"{name:>9}" for name in results))
+    for file in sorted(golden):
+        print(f"{file:14}" + "".join(f"{equal.get(file, 0):9}" for equal, _ in results.values()))
+    wrong = [f"{name}: {w}" for name, (_, list) in results.items() for w in list]
+    print("\n" + "\n".join(wrong) if wrong else f"\nall equal, after {time.monotonic() - began:.0f} s")
+    raise SystemExit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()
