@@ -90,9 +90,8 @@ fn coverage_of_tapered_streaks_is_that_of_256_places() {
         for large in [2.0, 6.0, 40.0].repeat(6) {
             let half = [rng.range(0.4, large), rng.range(0.4, large)];
             let splat = Splat::new([rng.range(-5.0, 88.0), rng.range(-5.0, 76.0)], half);
-            let colour = [65535, 65535, 1];
-            let splat = Splat { colour, opacity: 65535, ..splat }.turned(rng.range(-1.0, 1.0));
-            let most = worst(&format, &style, &splat);
+            let splat = Splat { colour: [65535, 65535, 1], opacity: 65535, ..splat };
+            let most = worst(&format, &style, &splat.turned(rng.range(-1.0, 1.0)));
             assert!(most <= 1.0 / 255.0, "{soft} {taper} {half:?}: {} of 255", most * 255.0);
         }
     }
