@@ -14,7 +14,7 @@
 //!
 //! A painter whose styles add, screen or multiply light on Y, U and V, or one that works in [linear
 //! light](BlendSpace::Linear), converts the samples to G, B and R, draws on these as above, and adds the difference to
-//! the planes, so that added light darkens no channel. If all its styles add light, the rise of a channel bends towards
+//! the planes, so that added light darkens no channel. If all its styles add light, and the picture has codes and no alpha, the rise of a channel bends towards
 //! white in its last quarter, as on film, instead of stopping there: hues of bright light last longer.
 //!
 //! Sizes are displayed sizes: the sample aspect ratio does not change the shape of a splat.

@@ -51,7 +51,8 @@ impl WorkingSpace {
         // is limited per channel, and is not.
         let covers = styles.iter().all(|s| s.blend == Blend::Over);
         let adds = !styles.is_empty() && styles.iter().all(|s| s.blend == Blend::Add);
-        let softens = adds && format.depth != Depth::Float;
+        // What is below a picture with alpha is not known yet, nor where white is.
+        let softens = adds && format.depth != Depth::Float && format.alpha == Alpha::None;
         let is_direct = curve == TransferFunction::Linear && !softens && (matrix.is_none() || covers);
         let own: Vec<DrawPlane> = (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect();
         let mut chroma: Vec<PlaneSet> = Vec::new();

@@ -143,7 +143,8 @@ impl Twin<'_> {
                 return now - was;
             }
             let (rise, room) = (now.clamp(was.min(0.0), f64::INFINITY) - was, was.max(1.0) - was);
-            if !self.styles.iter().all(|s| s.blend == Blend::Add) || rise <= 0.75 * room {
+            let softens = self.styles.iter().all(|s| s.blend == Blend::Add) && !self.format.has_alpha();
+            if !softens || rise <= 0.75 * room {
                 return rise.min(room);
             }
             let t = ((rise / room - 0.75) / 0.5).min(1.0);
