@@ -362,6 +362,21 @@ fn every_format_equals_the_reference() {
     }
 }
 
+/// Where all that is drawn adds light, it bends towards white.
+#[test]
+fn added_light_bends_towards_white_as_defined() {
+    for name in
+        ["yuv420p", "yuv422p10", "yuv444p16", "gray", "gray16", "gbrp", "gbrp16", "gbrap16", "grayf32"]
+    {
+        let format = Format::from_name(name, 66, 35).unwrap();
+        for light in [BlendSpace::Linear, BlendSpace::Gamma] {
+            let off = worst(format, light, &[Blend::Add], 60, 9);
+            let most = if format.depth == Depth::Bits(8) { 0.52 } else { 1.5 };
+            assert!(off <= most, "{name} {light:?}: {off}");
+        }
+    }
+}
+
 #[test]
 fn every_transfer_and_matrix_equals_the_reference() {
     for code in [1, 4, 5, 9, 10, 13, 16, 17, 18] {
