@@ -22,7 +22,7 @@ settings! {
         snow: Animated = number(0.0..=255.0).default(0.0).unit(Unit::Code8).soft(0.0..=40.0).group("Signal"),
         /// Strength of an echo from the aerial, to the right of the picture.
         ghost: Animated = number(-1.0..=1.0).default(0.0).soft(0.0..=0.3).group("Signal"),
-        /// Wrong phase of the colour in degrees: NTSC becomes greener or more purple, PAL paler; SECAM does not mind.
+        /// Wrong phase of the colour in degrees: NTSC becomes greener or more purple, PAL paler; SECAM is not affected.
         hue: Animated = number(-180.0..=180.0).default(0.0).soft(-30.0..=30.0).group("Signal"),
         /// Amplitude of the colour.
         saturation: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0).group("Signal"),
@@ -73,7 +73,7 @@ settings! {
         scanlines: Animated = number(0.0..=1.0).default(0.6).unit(Unit::Fraction).group("Screen"),
         /// Light that the glass spreads around bright areas.
         bloom: Animated = number(0.0..=1.0).default(0.3).unit(Unit::Fraction).group("Screen"),
-        /// Curvature of the glass: 1 is a ball of a tube.
+        /// Curvature of the glass: 1 is that of a very round tube.
         curvature: Animated = number(0.0..=1.0).default(0.2).unit(Unit::Fraction).group("Screen"),
     }
     presets "Sets several settings at once. A setting that you give overrides the preset." {
