@@ -13,7 +13,7 @@ use super::point::mean_alpha;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
 use crate::frame::{Alpha, Depth, Format, FrameMut, FrameRef, FrameTime, PlaneMut, PlaneSet, Scratch};
 use crate::pixel::convert::Code;
-use crate::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
+use crate::pixel::f32_rows::ConvertF32;
 use crate::pixel::tone::PremultipliedScale;
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
@@ -50,6 +50,16 @@ struct Unsharp {
     blur: Blur,
 }
 
+/// How the samples of a plane are sharpened, in codes.
+struct Sharpening {
+    amount: f32,
+    threshold: f32,
+    /// The code of nominal zero.
+    zero: f32,
+    /// The lowest and the highest legal code.
+    legal: (f32, f32),
+}
+
 /// The parameters at a time.
 struct Now {
     /// Horizontal and vertical sigma of each plane.
@@ -59,18 +69,20 @@ struct Now {
     threshold: f64,
 }
 
-/// The part of a difference beyond a threshold.
 #[inline(always)]
-fn sharpen_body(soft: &mut [f32], own: &[f32], amount: f32, threshold: f32) {
-    for (soft, &own) in soft.iter_mut().zip(own) {
-        let difference = own - *soft;
-        *soft = own + amount * (difference - difference.clamp(-threshold, threshold));
+fn sharpen_body<T: ConvertF32>(row: &mut [T], own: &[T], set: &Sharpening) {
+    let &Sharpening { amount, threshold, zero, legal } = set;
+    for (row, &own) in row.iter_mut().zip(own) {
+        let value = own.less(zero);
+        let difference = value - row.less(zero);
+        let change = amount * (difference - difference.clamp(-threshold, threshold));
+        *row = own.replaced(value + change, zero, legal);
     }
 }
 
 multiversion! {
-    /// Replaces blurred samples by sharpened ones.
-    fn sharpen(level, soft: &mut [f32], own: &[f32], amount: f32, threshold: f32) = sharpen_body;
+    /// Replaces the blurred samples of a row by the sharpened ones of the picture.
+    fn sharpen<T: ConvertF32>(level, row: &mut [T], own: &[T], set: &Sharpening) = sharpen_body::<T>;
 }
 
 impl Render for Unsharp {
@@ -94,7 +106,7 @@ impl Render for Unsharp {
 
     fn memory(&self) -> Memory {
         let (w, h) = (self.format.width as usize, self.format.height as usize);
-        // Two rows of f64 or f32, and the blurred alpha; the blur's scratch is free by then.
+        // Two rows of f64 and the blurred alpha of premultiplied colour; the blur's scratch is free by then.
         let copies = usize::from(self.format.alpha == Alpha::Premultiplied);
         let alpha = copies * w * h * self.format.depth.bytes();
         let Memory { fixed, per_frame } = self.blur.memory();
@@ -131,18 +143,16 @@ impl Unsharp {
         // The output holds the blurred samples until they are sharpened in place.
         self.blur.render(&now.sigmas, &(), band, scratch);
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
-            let width = self.format.plane_size(p).0;
             let code = Code::of(&self.format, p);
-            let (zero, threshold) = (code.zero as f32, now.threshold as f32 * code.span as f32);
-            let legal = self.format.legal(p).map_or((0.0, 0.0), |(lo, hi)| (lo.into(), hi.into()));
-            let [own, soft] = scratch.buffers::<f32, 2>([width; 2]);
+            let set = Sharpening {
+                amount: now.amount as f32,
+                threshold: now.threshold as f32 * code.span as f32,
+                zero: code.zero as f32,
+                legal: self.format.legal(p).map_or((0.0, 0.0), |(lo, hi)| (lo.into(), hi.into())),
+            };
             let (from, to) = (input.plane(p), band.output.plane_mut(p));
             for y in to.rows() {
-                to_f32(self.level, from.row::<T>(y), zero, own);
-                to_f32::<T>(self.level, to.row_mut(y), zero, soft);
-                sharpen(self.level, soft, own, now.amount as f32, threshold);
-                to.row_mut::<T>(y).copy_from_slice(from.row(y));
-                from_f32::<T>(self.level, soft, zero, legal, to.row_mut(y));
+                sharpen::<T>(self.level, to.row_mut(y), from.row(y), &set);
             }
         }
     }

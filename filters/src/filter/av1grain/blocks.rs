@@ -103,10 +103,12 @@ fn noise(strength: i16, grain: i16) -> i16 {
     (((i32::from(strength) * i32::from(grain)) as u32 >> 14).wrapping_add(1) >> 1) as i16
 }
 
-/// Weights of the previous block and of the current one in their overlap.
-type Weights = [(i16, i16)];
-const WHOLE: &Weights = &[(27, 17), (17, 27)];
-const HALVED: &Weights = &[(23, 22)];
+/// Weights of the previous block and of the current one, in 32nds, from the start of their overlap on. It has at most
+/// two samples; more are weighted because registers have more.
+type Weights = [(i16, i16); 8];
+const WHOLE: &Weights = &[(27, 17), (17, 27), ALONE, ALONE, ALONE, ALONE, ALONE, ALONE];
+const HALVED: &Weights = &[(23, 22), ALONE, ALONE, ALONE, ALONE, ALONE, ALONE, ALONE];
+const ALONE: (i16, i16) = (0, 32);
 
 #[inline(always)]
 fn blend(old: i16, new: i16, (a, b): (i16, i16), limit: i16) -> i16 {
@@ -123,25 +125,30 @@ struct Layout<'a> {
     /// The position of the first block, and the distance of one step of an offset.
     origin: (usize, usize),
     step: (usize, usize),
-    weights: &'a Weights,
+    /// `None`: blocks do not overlap.
+    weights: Option<&'a Weights>,
     limit: i16,
 }
 
 #[inline(always)]
 fn fill<const W: usize>(out: &mut [i16], row: usize, of: Layout<'_>) {
-    let mut before: &[i16] = &[];
+    let mut before: Option<&[i16; 8]> = None;
     for (block, &offset) in out.chunks_mut(W).zip(of.offsets) {
         let (x, y) = (offset as usize >> 4, offset as usize & 15);
         let at = (of.origin.1 + y * of.step.1 + row) * STRIDE + of.origin.0 + x * of.step.0;
-        let from = &of.template[at..at + W + 2];
+        let (from, after) = of.template[at..].split_at(W);
         match (block.as_chunks_mut::<W>().0.first_mut(), from.first_chunk()) {
             (Some(block), Some(from)) => *block = *from,
             _ => block.copy_from_slice(&from[..block.len()]),
         }
-        for ((v, &old), &weights) in block.iter_mut().zip(before).zip(of.weights) {
-            *v = blend(old, *v, weights, of.limit);
+        if let (Some(before), Some(weights)) = (before, of.weights) {
+            let joined = |i: usize, v: i16| blend(before[i], v, weights[i], of.limit);
+            match block.first_chunk_mut::<8>() {
+                Some(block) => *block = core::array::from_fn(|i| joined(i, block[i])),
+                None => block.iter_mut().enumerate().for_each(|(i, v)| *v = joined(i, *v)),
+            }
         }
-        before = &from[W..];
+        before = after.first_chunk();
     }
 }
 
@@ -426,14 +433,14 @@ impl Rows<'_> {
             offsets: buffers.offsets,
             origin: (x0, y0),
             step: (dx, dy),
-            weights: if self.params.overlap { weights } else { &[] },
+            weights: self.params.overlap.then_some(weights),
             limit: 128 << (self.blocks.bits - 8),
         };
         let grain = &mut buffers.grain[..width];
         fill_row(self.level, grain, row, block, layout);
         if self.params.overlap
             && stripe > 0
-            && let Some(&weights) = weights_down.get(row)
+            && let Some(&weights) = weights_down.get(row).filter(|w| **w != ALONE)
         {
             let above = &mut buffers.above[..width];
             fill_row(
