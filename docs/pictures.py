@@ -1,17 +1,19 @@
 """Renders the pictures of the handbook: each preset, each filter that has none, and each look, over one photograph.
 
-See `./x pictures`.
+See `./x pictures`; with `catalogue`, see catalogue.py.
 """
 
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = ROOT / "target/release/grainfield"
 WORK = ROOT / "target/pictures"
 PAGES = ROOT / "docs/src"
+LOOKS = sorted(ROOT.glob("samples/recipes/look-*.toml"))
 # The part of the picture that is shown: a crop at 1:1, half of the picture or of its lower half at 1:2, or the full
 # picture at 1:4.
 CROP = "crop=480:270:780:330"
@@ -82,13 +84,23 @@ def chains():
     yield from FILTERS
 
 
-out = PAGES / "filters/pictures"
-for folder in (WORK, out):
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-photo = ROOT / "samples/pictures/flower.jpg"
-ffmpeg("-i", photo, "-vf", "scale=1920:1080:flags=lanczos", "-frames:v", "1", WORK / "photo.png")
-for name, chain, shown in chains():
-    picture(out / f"{name}.jpg", shown, "-f", chain)
-for recipe in sorted(ROOT.glob("samples/recipes/look-*.toml")):
-    picture(PAGES / "pictures" / f"{recipe.stem}.jpg", FULL, "--recipe", recipe)
+def main():
+    out = PAGES / "filters/pictures"
+    for folder in (WORK, out):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+    photo = ROOT / "samples/pictures/flower.jpg"
+    ffmpeg("-i", photo, "-vf", "scale=1920:1080:flags=lanczos", "-frames:v", "1", WORK / "photo.png")
+    for name, chain, shown in chains():
+        picture(out / f"{name}.jpg", shown, "-f", chain)
+    for recipe in LOOKS:
+        picture(PAGES / "pictures" / f"{recipe.stem}.jpg", FULL, "--recipe", recipe)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["catalogue"]:
+        import catalogue
+
+        catalogue.main(sys.argv[2] if len(sys.argv) > 2 else "")
+    else:
+        main()

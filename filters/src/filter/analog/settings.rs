@@ -90,7 +90,7 @@ settings! {
         /// SECAM through an aerial
         "secam" = "system=secam:tape=none:snow=3",
         /// a camera in a shop, in black and white, on a cassette used every day
-        "security-camera" = "tape=vhs-ep:lines=240:interlace=false:saturation=0:chroma-noise=0.3:noise=1.6:sharpen=1.2:jitter=1.2:tracking=0.25:tracking-position=0.1:tracking-drift=0.006:dropouts=6:head-switching=8",
+        "security-camera" = "tape=vhs-ep:connection=svideo:lines=240:interlace=false:saturation=0:chroma-noise=0.3:noise=1.6:sharpen=1.2:jitter=1.2:tracking=0.25:tracking-position=0.1:tracking-drift=0.006:dropouts=6:head-switching=8",
         /// the screen of an arcade game
         "crt-arcade" = "tape=none:connection=component:lines=240:interlace=false:crt=1:tube-mask=slot:scanlines=0.85:bloom=0.45:curvature=0.25",
     }
