@@ -71,7 +71,7 @@ def chains():
         for preset in presets(name):
             shown = HALF if name == "analog" else CROP
             if name == "particles":
-                shown = HALF if preset.startswith("film-") or preset in SMALL_PARTICLES else FULL
+                shown = HALF if preset == "film-hairs" or preset in SMALL_PARTICLES else FULL
             yield f"{name}-{preset}", f"{name}=preset={preset}", shown
     for scene in ("dam", "drop", "fountain", "pour", "rain"):
         yield f"fluid-{scene}", f"fluid=scene={scene}:start=2.5", FULL

@@ -123,7 +123,6 @@ const CHAINS: &[&str] = &[
     "particles=preset=confetti:amount=4:wind='0=0;3=5'",
     "particles=preset=bubbles:speed='0=1;3=4':blend=add:colour=#80c0ff",
     "particles=preset=hyperspace:seed=5:size=3",
-    "particles=preset=film-dust:amount=3:size=2",
     "particles=preset=film-hairs:amount=3",
     "fluid=scene=fountain:particles=500:start=1:refraction=2",
     "fluid=scene=rain:particles=400:start=2:tint=#ff800080:depth='0=1;3=0.5':seed=5",

@@ -100,7 +100,8 @@ fn formats() -> Vec<Format> {
 fn drawn_masks_cover_what_geometry_says() {
     for format in formats() {
         let source = picture_of(format);
-        let place = [("mask_at", "0.4,0.55"), ("mask_width", "0.5"), ("mask_height", "0.6")];
+        let place =
+            [("mask_at", "0.4,0.55"), ("mask_width", "0.5"), ("mask_height", "0.6"), ("mask_round", "0.8")];
         let (middle, half) = ([0.4 * 67.0, 0.55 * 35.0], [0.25 * 67.0, 0.3 * 35.0]);
         for (shape, tolerance) in [("rectangle", 1e-3), ("ellipse", 0.06)] {
             // The part of 20 by 20 points of a sample that lie inside.
@@ -109,7 +110,14 @@ fn drawn_masks_cover_what_geometry_says() {
                 let is_in = |(i, j): (usize, usize)| {
                     let u = (x as f64 + point(i) - middle[0]) / half[0];
                     let v = (y as f64 + point(j) - middle[1]) / half[1];
-                    if shape == "ellipse" { u * u + v * v <= 1.0 } else { u.abs() <= 1.0 && v.abs() <= 1.0 }
+                    // From the circle in a corner; 0.8 of half of the height is its radius.
+                    let corner = [u.abs() * half[0] - half[0] + 0.8 * half[1], (v.abs() - 0.2) * half[1]];
+                    let [a, b] = corner.map(|d| d.max(0.0));
+                    if shape == "ellipse" {
+                        u * u + v * v <= 1.0
+                    } else {
+                        a * a + b * b <= 0.64 * half[1] * half[1]
+                    }
                 };
                 (0..400).filter(|k| is_in((k % 20, k / 20))).count() as f64 / 400.0
             };

@@ -33,10 +33,10 @@ const MAX_SPLATS: usize = HAIR_STREAKS;
 settings! {
     struct DustSpec {
         /// Average number of pieces per frame.
-        amount: Animated = number(0.0..=MAX_COUNT).default(5.0).soft(0.0..=50.0),
+        amount: Animated = number(0.0..=MAX_COUNT).default(8.0).soft(0.0..=50.0),
         /// Median size of the specks in pixels of a picture 1080 rows high. A few are several times as large. Hairs and
         /// blotches scale with it.
-        size: Animated = number(0.5..=100.0).default(5.0).unit(Unit::Pixels).logarithmic(),
+        size: Animated = number(0.5..=100.0).default(6.0).unit(Unit::Pixels).logarithmic(),
         /// Share of the pieces that are hairs.
         hairs: Animated = number(0.0..=1.0).default(0.08).unit(Unit::Fraction),
         /// Share of the pieces that are blotches: large, soft and thin.

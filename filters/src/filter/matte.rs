@@ -17,7 +17,7 @@ use crate::pixel::f32_rows::to_f32;
 use crate::pixel::resample::{Edge, InterpolationKernel};
 use crate::settings::common::{
     MASK, MASK_AT, MASK_COLOR, MASK_FEATHER, MASK_HEIGHT, MASK_HIGH, MASK_INVERT, MASK_LOW, MASK_NEAR,
-    MASK_SOFT, MASK_WIDTH, WHERE, WHERE_OVER,
+    MASK_ROUND, MASK_SOFT, MASK_WIDTH, WHERE, WHERE_OVER,
 };
 use crate::settings::{Animated, FileAsset, SettingError, Values};
 use crate::simd::Level;
@@ -148,15 +148,18 @@ const MIN_SIZE: f64 = 0.01;
 struct Place {
     at: Animated<[f64; 2]>,
     size: [Animated; 2],
+    round: Animated,
 }
 
 impl Place {
     fn of(common: &Values) -> Place {
-        Place { at: common.read(MASK_AT), size: [common.read(MASK_WIDTH), common.read(MASK_HEIGHT)] }
+        let size = [common.read(MASK_WIDTH), common.read(MASK_HEIGHT)];
+        Place { at: common.read(MASK_AT), size, round: common.read(MASK_ROUND) }
     }
 
     fn is_constant(&self) -> bool {
-        self.at.constant().is_some() && self.size.iter().all(|size| size.constant().is_some())
+        let mut numbers = self.size.iter().chain([&self.round]);
+        self.at.constant().is_some() && numbers.all(|number| number.constant().is_some())
     }
 
     /// The centre and half of the size, in luma samples of the frame.
@@ -222,14 +225,17 @@ struct Shape {
 }
 
 impl Render for Shape {
-    type Params = ([f64; 2], [f64; 2]);
+    /// The centre and half of the size, and the radius of the corners.
+    type Params = ([f64; 2], [f64; 2], f64);
     type State = ();
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
-        Some((Plan::in_place(PlaneSet::one(0)), self.place.area(&self.format, at)))
+        let (centre, half) = self.place.area(&self.format, at);
+        let shorter = half[1].min(half[0] * self.format.shape());
+        Some((Plan::in_place(PlaneSet::one(0)), (centre, half, shorter * self.place.round.at(at))))
     }
 
-    fn render(&self, (centre, half): &Self::Params, (): &(), band: &mut Band<'_>, _: &mut Scratch) {
+    fn render(&self, &(centre, half, radius): &Self::Params, (): &(), band: &mut Band<'_>, _: &mut Scratch) {
         // The positions of samples in the frame, also for rows of a field.
         let (first, step) = self.format.frame_sites(0);
         let to = band.output.plane_mut(0);
@@ -237,15 +243,26 @@ impl Render for Shape {
             let v = first[1] + step[1] * y as f64 - centre[1];
             for (x, sample) in to.row_mut::<u16>(y).iter_mut().enumerate() {
                 let u = first[0] + x as f64 - centre[0];
-                let covered = if self.is_ellipse { ellipse([u, v], *half) } else { rectangle([u, v], *half) };
+                let covered = if self.is_ellipse {
+                    ellipse([u, v], half)
+                } else {
+                    rectangle([u, v], half, radius, self.format.shape())
+                };
                 *sample = sample_of(covered as f32);
             }
         }
     }
 }
 
-/// The part of a sample at a distance from the centre that a rectangle covers.
-fn rectangle(at: [f64; 2], half: [f64; 2]) -> f64 {
+/// The part of a sample at a distance from the centre that a rectangle covers, whose corners have a radius in rows.
+/// `shape`: the width of a sample in rows.
+fn rectangle(at: [f64; 2], half: [f64; 2], radius: f64, shape: f64) -> f64 {
+    // From the centre of the circle in the corner.
+    let corner = [shape * (at[0].abs() - half[0]) + radius, at[1].abs() - half[1] + radius];
+    if corner[0] > 0.0 && corner[1] > 0.0 && radius > 0.0 {
+        let distance = (corner[0] * corner[0] + corner[1] * corner[1]).sqrt();
+        return (0.5 + radius - distance).clamp(0.0, 1.0);
+    }
     let part = |i: usize| ((at[i] + 0.5).min(half[i]) - (at[i] - 0.5).max(-half[i])).clamp(0.0, 1.0);
     part(0) * part(1)
 }

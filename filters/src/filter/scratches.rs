@@ -50,6 +50,9 @@ settings! {
         wander: Animated = number(0.0..=500.0).default(9.0).unit(Unit::Pixels).soft(0.0..=100.0),
         /// Share of the scratches that are light: through the emulsion. The others are dark.
         light: Animated = number(0.0..=1.0).default(0.65).unit(Unit::Fraction),
+        /// Share of the light scratches that do not reach the base of colour film: green, where they tear the uppermost
+        /// layer alone (magenta), or yellow (cyan below it).
+        colored: Animated = number(0.0..=1.0).default(0.4).unit(Unit::Fraction).label("Coloured"),
         /// Depth of the scratches.
         strength: Animated = number(0.0..=1.0).default(0.55).unit(Unit::Fraction),
     }
@@ -76,7 +79,7 @@ impl Spec for ScratchSpec {
         let rate = millionths(most / shortest);
         let births = ConstantRate::new(rate).map_err(|e| fault(e.to_string()))?;
         let alive = (rate * (longest * LIFE_SPREAD + 1.0)).ceil().min(f64::from(MAX_BIRTHS as u32));
-        let most = alive as usize * MAX_SEGMENTS;
+        let most = alive as usize * 2 * MAX_SEGMENTS;
         let overlay = Overlay::new(input, vec![SplatStyle::new(shape, Blend::Over)], most, level)?;
         Ok(Scratches { overlay, births, rate, set: self.clone(), seed }.boxed())
     }
@@ -150,12 +153,21 @@ impl Scratches {
         let half = 0.5 * unit * self.set.width.at(at) * rng.range(0.5, 1.0) * rng.range(0.7, 2.0);
         let is_light = rng.next_f64() < self.set.light.at(at);
         let shade = if is_light { rng.range(0.8, 1.0) } else { rng.range(0.0, 0.1) };
-        let colour = if is_light { [shade, shade, 0.93 * shade] } else { [shade; 3] };
-        let colour = self.overlay.painter.colour(colour);
         let deep = self.set.strength.at(at) * rng.range(0.45, 1.0);
         let wander = self.set.wander.at(at) * unit;
         let drift = rng.range(-1.0, 1.0);
         let broken = rng.range(-0.5, 1.2);
+        let (layers, twin, apart) = (rng.next_f64(), rng.next_f64(), unit * rng.range(4.0, 16.0));
+        let colored = self.set.colored.at(at);
+        let colour = match is_light {
+            false => [shade; 3],
+            true if layers < 0.6 * colored => [0.35 * shade, 0.9 * shade, 0.4 * shade],
+            true if layers < colored => [0.95 * shade, 0.85 * shade, 0.3 * shade],
+            true => [shade, shade, 0.93 * shade],
+        };
+        let colour = self.overlay.painter.colour(colour);
+        // Both edges of a grain of grit cut, so one in five scratches is a pair.
+        let lines = if twin < 0.2 { 2 } else { 1 };
         // Segments of whole rows of luma and chroma in every field, so that they join without a seam.
         let rows = ((height / MAX_SEGMENTS as f64 / 8.0).ceil() * 8.0).max(8.0);
         let mut y = 0.0;
@@ -180,8 +192,12 @@ impl Scratches {
                 let x = middle + wander * self.overlay.narrow() * (aside + drift * age / length.max(1.0));
                 // In a field, too, segments end between rows; the position of the cuts is not visible.
                 let [middle, tall] = [0.5 * (y + next), 0.5 * (next - y)].map(|v| (v / step) as f32);
-                let splat = Splat::new([x as f32, middle], [half as f32, tall]);
-                out.push(Splat { rank: out.len() as u64, colour, ..splat }.faded(strength as f32));
+                for line in 0..lines {
+                    let second = f64::from(line);
+                    let (x, half) = (x + second * apart * self.overlay.narrow(), half * (1.0 - 0.4 * second));
+                    let splat = Splat::new([x as f32, middle], [half as f32, tall]);
+                    out.push(Splat { rank: out.len() as u64, colour, ..splat }.faded(strength as f32));
+                }
             }
             y = next;
         }
@@ -239,7 +255,7 @@ mod tests {
 
     #[test]
     fn a_scratch_goes_on_from_frame_to_frame() {
-        let s = scratches("amount=6:wander=60");
+        let s = scratches("amount=6:wander=60:width=5");
         let mut met = 0;
         for frame in 1000..1040 {
             // Identify a scratch by colour and width, which are constant.
@@ -276,6 +292,23 @@ mod tests {
             // Some are interrupted there.
             assert!((0.6 * want..1.15 * want).contains(&mean), "{amount} {life}: {mean}");
         }
+    }
+
+    #[test]
+    fn torn_layers_show_green_and_yellow() {
+        // The colours [G, B, R] of light scratches: white, or without magenta, or without magenta and cyan.
+        let all = |text: &str| -> Vec<[u16; 3]> {
+            let s = scratches_on("gbrp", text);
+            (0..60).flat_map(|n| s.splats(&at(n * 50)).unwrap()).map(|p| p.colour).collect()
+        };
+        let white = |c: &&[u16; 3]| f64::from(c[1]) > 0.85 * f64::from(c[0]);
+        let plain = all("light=1:colored=0");
+        assert!(!plain.is_empty() && plain.iter().all(|c| white(&c)));
+        let torn = all("light=1:colored=1");
+        let green = torn.iter().filter(|c| c[2] < c[0] / 2).count();
+        let yellow = torn.iter().filter(|c| c[2] > c[0]).count();
+        assert!(green > 0 && yellow > 0 && green + yellow == torn.len(), "{green} {yellow} {}", torn.len());
+        assert!(all("light=0:colored=1").iter().all(|c| white(&c)));
     }
 
     #[test]

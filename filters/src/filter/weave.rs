@@ -1,6 +1,6 @@
 //! `weave`: unsteady film in the gate of a worn projector, which drifts and jumps.
 //!
-//! There are two slow smooth random movements (horizontal and vertical), and in each frame a chance of a vertical hop
+//! There are two smooth random movements (horizontal and vertical), new in every frame by default, and in each frame a chance of a vertical hop
 //! that decays within three frames. All follow from hashes of the frame number, so frames can be computed in any order.
 //! The resampler of [`transform`](super::transform) moves the picture by fractions of a sample.
 
@@ -24,11 +24,12 @@ settings! {
     struct WeaveSpec {
         /// Horizontal wander: the standard deviation as a fraction of the width. 0.001 is just noticeable, 0.003 is
         /// obvious.
-        across: Animated = number(0.0..=0.25).default(0.001).unit(Unit::Fraction).soft(0.0..=0.02),
+        across: Animated = number(0.0..=0.25).default(0.0005).unit(Unit::Fraction).soft(0.0..=0.02),
         /// Vertical wander: the standard deviation as a fraction of the height.
-        down: Animated = number(0.0..=0.25).default(0.0015).unit(Unit::Fraction).soft(0.0..=0.02),
-        /// New positions per frame: 0.1 is a slow sway, 1 a shake.
-        speed: Animated = number(0.0..=4.0).default(0.15).soft(0.0..=1.0),
+        down: Animated = number(0.0..=0.25).default(0.0012).unit(Unit::Fraction).soft(0.0..=0.02),
+        /// New positions per frame: 1 gives every frame its own, as a gate does, 0.1 is a slow sway as of a camera in a
+        /// hand.
+        speed: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=1.0),
         /// Size of a hop: the standard deviation as a fraction of the height.
         hop: Animated = number(0.0..=0.5).default(0.01).unit(Unit::Fraction).soft(0.0..=0.1),
         /// Probability of a hop per frame. 0 is never; 0.02 is about two in a hundred frames.

@@ -17,6 +17,8 @@ pub const MASK_AT: &str = "mask_at";
 pub const MASK_WIDTH: &str = "mask_width";
 /// The height of a placed mask.
 pub const MASK_HEIGHT: &str = "mask_height";
+/// The roundness of the corners of a rectangle.
+pub const MASK_ROUND: &str = "mask_round";
 /// Sigma of the blur of the mask.
 pub const MASK_FEATHER: &str = "mask_feather";
 /// Whether the mask is inverted.
@@ -53,7 +55,7 @@ const fn mask_part(id: &'static str, help: &'static str, range: (f64, f64), defa
 
 /// The settings of all filters, in the order of help and printed recipes. No filter may have a setting with one of these
 /// names.
-pub static COMMON: [Setting; 16] = [
+pub static COMMON: [Setting; 17] = [
     Setting {
         unit: Unit::Frames,
         label: "Frames",
@@ -108,6 +110,12 @@ pub static COMMON: [Setting; 16] = [
         1.0,
     ),
     mask_part(MASK_HEIGHT, "Height of such a mask, in fractions of the picture's.", (0.01, 100.0), 1.0),
+    mask_part(
+        MASK_ROUND,
+        "Radius of the corners of `mask=rectangle`, as a part of half of its shorter side.",
+        (0.0, 1.0),
+        0.0,
+    ),
     Setting {
         unit: Unit::Pixels,
         soft: Some((0.0, 100.0)),

@@ -42,8 +42,6 @@ choices! {
         Leaves = "leaves",
         /// stars that become streaks
         Hyperspace = "hyperspace",
-        /// dust on a print: new specks in every frame
-        FilmDust = "film-dust",
         /// hairs that quiver in the gate and disappear
         FilmHairs = "film-hairs",
     }
@@ -92,7 +90,6 @@ pub(super) fn preset(preset: Preset) -> Effect {
         Preset::Starfield => (light::starfield(), Blend::Add, 0.0),
         Preset::Leaves => (weather::leaves(), Blend::Over, 0.12),
         Preset::Hyperspace => (light::hyperspace(), Blend::Add, 0.0),
-        Preset::FilmDust => (film::film_dust(), Blend::Over, 0.0),
         Preset::FilmHairs => (film::film_hairs(), Blend::Over, 0.0),
         Preset::Snow => (weather::snow(), Blend::Over, 0.05),
     };

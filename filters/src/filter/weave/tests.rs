@@ -32,6 +32,14 @@ fn place(given: &[(&str, &str)], number: i64) -> f64 {
 }
 
 #[test]
+fn as_in_a_gate_each_frame_has_its_own_place() {
+    let places: Vec<f64> = (0..300).map(|n| place(&[("down", "0.01")], n)).collect();
+    let product = |by: usize| places.iter().zip(&places[by..]).map(|(a, b)| a * b).sum::<f64>();
+    let correlation = product(1) / product(0);
+    assert!(correlation.abs() < 0.2, "{correlation}");
+}
+
+#[test]
 fn it_wanders_smoothly_and_hops_now_and_then() {
     let slow: Vec<f64> = (0..200).map(|n| place(&[("down", "0.01"), ("speed", "0.1")], n)).collect();
     let deviation = (slow.iter().map(|v| v * v).sum::<f64>() / 200.0).sqrt();
