@@ -151,14 +151,17 @@ pub(super) fn snapshot<const N: usize, S: Stepped<N>>(
             if steps > 0 && steps.is_multiple_of(JUMP * clock.frame) {
                 host.cache.put(clock.state(steps), &save(&simulation.items(&current.state), steps));
             }
-            current.recent.retain(|(n, _)| *n != steps);
-            while current.recent.len() >= RECENT {
-                current.recent.pop_front();
-            }
-            let snapshot = simulation.snapshot(&mut current.state);
-            current.recent.push_back((steps, snapshot.clone()));
-            if steps == target {
-                break Ok(snapshot);
+            // On the way to a far frame, those that would be dropped before it are not made.
+            if target - steps < RECENT as u64 * clock.frame {
+                current.recent.retain(|(n, _)| *n != steps);
+                while current.recent.len() >= RECENT {
+                    current.recent.pop_front();
+                }
+                let snapshot = simulation.snapshot(&mut current.state);
+                current.recent.push_back((steps, snapshot.clone()));
+                if steps == target {
+                    break Ok(snapshot);
+                }
             }
         }
         if let Err(stopped) = host.check() {
