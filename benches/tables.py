@@ -12,7 +12,7 @@ OUT = ROOT / "target/tables"
 ROWS = OUT / "rows.md"
 # Every side gets its memory in large pages, as many systems do by default.
 ENVIRONMENT = {"GRAINFIELD_ROWS": str(ROWS), "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-PAPERS = ("pma", "sph", "fluid_figures")
+PAPERS = ("pma", "sph", "fluid_figures", "sand_order")
 
 
 def bench(name, *arguments):
@@ -36,6 +36,7 @@ def main(length):
     bench("sph", "--", "search", "shares", *length)
     bench("fluid_figures", "--", "sort", "total", *length)
     bench("pma", "--", "cells", "order", *length)
+    bench("sand_order")
     bench("pools", "--", *length)
     bench("particle")
     how = "the long runs" if length else "the shorter runs; `./x bench tables full` makes the long ones"
