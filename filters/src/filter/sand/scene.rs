@@ -23,8 +23,8 @@ pub(super) enum Source {
     Picture,
 }
 
-/// The largest fall in a quarter of a step, in diameters per that time squared: with more, piles become soft.
-const SOFT: f64 = 0.16;
+/// The largest fall in a step, in diameters: with more, piles become soft, and above a third they do not come to rest.
+const SOFT: f64 = 0.2;
 /// Rows of the lattice of a picture that crumbles, per diameter: triangles.
 const ROW: f64 = 0.866_025_403_784_438_6;
 /// Jolts per second and column.
@@ -128,7 +128,7 @@ impl Scene {
         let height = h / rows;
         let fall = set.gravity.bounds().1 * height;
         let mut steps = 2u64;
-        while fall * (frame / steps as f64) * (frame / steps as f64) > 4.0 * SOFT && steps < 64 {
+        while fall * (frame / steps as f64) * (frame / steps as f64) > SOFT && steps < 64 {
             steps += 2;
         }
         let aspect = w / h * input.shape();

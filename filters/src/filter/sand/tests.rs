@@ -69,3 +69,16 @@ fn kept_tiles_are_never_stale() {
         assert!(frames(&other, &input, &mut track, &[15]) == want, "{settings}: another material");
     }
 }
+
+/// A deep heap of small grains comes to rest: each step is short enough for their number.
+#[test]
+fn deep_heaps_of_small_grains_sleep() {
+    let input = Format::new(64, 1000, Family::Yuv, Depth::Bits(8), (1, 1));
+    let filter = bound("size=40:flow=4000:spread=1:walls=true:grains=2000", &input);
+    let mut state = filter.start().unwrap();
+    for step in 0..8 * 24 * filter.clock.frame {
+        filter.advance(&mut state, step, &CurrentThread);
+    }
+    let awake = state.items()[1..].iter().filter(|item| item[5].to_bits() % 256 < 24).count();
+    assert!(state.sand.len() == 2000 && awake < 40, "{awake} of {}", state.sand.len());
+}
