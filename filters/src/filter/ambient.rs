@@ -51,8 +51,8 @@ impl Ambient {
         let mean = |p: usize, x: usize, y: usize| -> f32 {
             let ((sx, sy), (w, h)) = (format.plane_subsampling(p), format.plane_size(p));
             let (x, y) = (
-                x * cell >> sx..((x + 1) * cell >> sx).min(w),
-                y * rows >> sy..((y + 1) * rows >> sy).min(h),
+                (x * cell) >> sx..(((x + 1) * cell) >> sx).min(w),
+                (y * rows) >> sy..(((y + 1) * rows) >> sy).min(h),
             );
             let Code { zero, span, .. } = Code::of(format, p);
             let every = (y.len() / 8).max(1);
