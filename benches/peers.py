@@ -380,6 +380,8 @@ def rows():
     for chain, frames, goal in (
         ("analog", 8, None),
         ("analog=preset=crt-arcade", 8, None),
+        ("atmosphere=preset=smoke", 40, 12),
+        ("atmosphere=preset=fire", 20, None),
         ("glow", 8, None),
         ("halation", 8, None),
         ("particles=preset=snow", 60, 8),

@@ -67,9 +67,11 @@ def presets(name):
 
 def chains():
     """The name, the chain and the shown part of each picture."""
-    for name in ("noise", "grain", "analog", "particles"):
+    for name in ("noise", "grain", "analog", "atmosphere", "particles"):
         for preset in presets(name):
             shown = HALF if name == "analog" else CROP
+            if name == "atmosphere":
+                shown = FULL
             if name == "particles":
                 shown = HALF if preset == "film-hairs" or preset in SMALL_PARTICLES else FULL
             yield f"{name}-{preset}", f"{name}=preset={preset}", shown

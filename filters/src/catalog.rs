@@ -34,6 +34,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::sprites::ENTRY,
     crate::filter::particles::ENTRY,
     crate::filter::fluid::ENTRY,
+    crate::filter::atmosphere::ENTRY,
     crate::filter::flock::ENTRY,
     crate::filter::sand::ENTRY,
 ];

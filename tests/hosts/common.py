@@ -67,6 +67,7 @@ TRIALS = {
     "crop": {"left": 4, "bottom": 6},
     "pad": {"top": 4, "right": 8, "color": "#ff8000"},
     "denoise": {"strength": 60, "detail": 0},
+    "atmosphere": {"preset": "smoke", "width": 1200, "amount": 4, "seed": 3},
     "analog": {"preset": "vhs-ep-worn", "seed": 3},
     "glow": {"threshold": 0.2},
     "halation": {"threshold": 0.2, "strength": 4, "red": 60},

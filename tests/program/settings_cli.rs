@@ -24,7 +24,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
     ("noise=strength=3,5", "5", &["there is no filter '5'", "numbers have a decimal point, as in 0.5"]),
     // Words.
     ("grain=preset=36mm", "36mm", &["preset: write one of light, medium, heavy", "did you mean '35mm'?"]),
-    ("noise=preset=cloud", "cloud", &["analog-tv, vhs, clouds", "did you mean 'clouds'?"]),
+    ("atmosphere=preset=cloud", "cloud", &["mist, clouds, veil", "did you mean 'clouds'?"]),
     ("noise=distribution=gausian", "gausian", &["uniform, binomial, gaussian", "did you mean 'gaussian'?"]),
     ("dither=mode=white", "white", &["mode: write one of tpdf, hp-tpdf, blue, uniform, none"]),
     ("noise=static=maybe", "maybe", &["static: write true or false"]),

@@ -147,7 +147,9 @@
 //!   the picture. What several rows need of the picture, each band computes again: see [`Plan::extra_rows`].
 //! - A filter in which every frame depends on the one before implements [`Simulate`].
 
+mod ambient;
 pub mod analog;
+pub mod atmosphere;
 pub mod av1grain;
 pub mod blur;
 pub mod color;

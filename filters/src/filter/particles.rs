@@ -51,7 +51,7 @@ use std::sync::{Arc, Mutex};
 pub const ENTRY: Entry = Entry::new::<ParticlesSettings>(
     "particles",
     "Particles",
-    "Draws snow, rain, embers, sparks, bubbles, smoke and more",
+    "Draws snow, rain, embers, sparks, bubbles and more",
 )
 .with_role(Role::Covers);
 

@@ -105,6 +105,8 @@ impl Layer {
     pub const ANALOG: Layer = Layer(45);
     /// The events of lines of an analogue tape.
     pub const ANALOG_LINES: Layer = Layer(54);
+    /// The octaves of air.
+    pub const AIR: Layer = Layer(55);
     /// Slower fields of octaves 1 to 15: 256 + 16 * octave + field.
     pub const MIXED: Layer = Layer(256);
 
@@ -160,6 +162,7 @@ mod tests {
             Layer::DEBAND,
             Layer::ANALOG,
             Layer::ANALOG_LINES,
+            Layer::AIR,
         ];
         for layer in (0..16).flat_map(|octave| (0..16).map(move |voice| Layer::of(octave, voice))) {
             assert!(!seen.contains(&layer), "{layer:?}");

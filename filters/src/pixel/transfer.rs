@@ -171,7 +171,7 @@ fn exp2_near(t: f32) -> f32 {
 
 /// 2^y, for y limited to -126..127.
 #[inline(always)]
-fn exp2(y: f32) -> f32 {
+pub(crate) fn exp2(y: f32) -> f32 {
     /// Adding it rounds to whole numbers.
     const MAGIC: f32 = 12_582_912.0;
     let y = if y > -126.0 { y } else { -126.0 };

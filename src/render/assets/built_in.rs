@@ -8,15 +8,15 @@ macro_rules! recipes {
 
 /// The built-in recipes: the names of their files, and their texts.
 #[rustfmt::skip]
-pub const BUILT_IN: [(&str, &str); 63] = recipes![
-    "analog", "av1-grain", "blur", "color", "crop", "deband", "denoise", "dither-blue", "dust", "fade", "flicker",
+pub const BUILT_IN: [(&str, &str); 64] = recipes![
+    "analog", "atmosphere-smoke", "av1-grain", "blizzard", "blur", "color", "crop", "deband", "denoise", "dither-blue", "dust", "fade", "flicker",
     "flock-starlings", "fluid-dam", "fluid-fountain", "fluid-rain", "glow", "grain-16mm", "grain-35mm",
     "grain-digital-iso", "grain-fine-35mm", "grain-heavy", "grain-high-speed", "grain-light", "grain-medium",
     "grain-super8", "halation", "letterbox", "levels", "look-betacam-news", "look-bleach-bypass",
     "look-broadcast-1985", "look-crt-arcade", "look-documentary-16mm", "look-dream", "look-hand-drawn",
     "look-high-iso-night", "look-print-1950s", "look-projector", "look-reversal-1970s", "look-security-camera",
     "look-silent-era", "look-super8", "look-underwater", "look-vhs", "moving", "negative", "noise", "noise-analog-tv",
-    "noise-clouds", "noise-vhs", "particles-embers", "particles-rain", "particles-snow", "sand-hourglass",
+    "noise-vhs", "particles-embers", "particles-rain", "particles-snow", "sand-hourglass",
     "sand-snowfall", "scale", "scratches", "sprites", "text", "transform", "unsharp", "vignette", "weave",
 ];
 

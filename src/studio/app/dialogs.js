@@ -267,7 +267,7 @@ function chooser(title, all) {
 const uses = {
   'Grain and noise': ['grain', 'noise', 'av1grain', 'dither'],
   'Film and tape': ['dust', 'scratches', 'weave', 'flicker', 'analog'],
-  'Particles and effects': ['particles', 'sprites', 'overlay', 'text', 'fluid', 'flock', 'sand'],
+  'Particles and effects': ['particles', 'sprites', 'overlay', 'text', 'fluid', 'flock', 'sand', 'atmosphere'],
   'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert', 'lut', 'glow', 'halation'],
   'Picture': ['denoise', 'blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad'],
 };

@@ -18,7 +18,10 @@ const RATE: i64 = 24;
 
 /// Settings that are integrated. Their curve means the curve through its values, with many keys and without
 /// extrapolation.
-const INTEGRALS: [(&str, &str); 5] = [
+const INTEGRALS: [(&str, &str); 8] = [
+    ("atmosphere", "wind"),
+    ("atmosphere", "rise"),
+    ("atmosphere", "evolution"),
     ("analog", "tracking-drift"),
     ("flicker", "speed"),
     ("weave", "speed"),
@@ -60,7 +63,8 @@ const DENSE: i64 = 16;
 const CONSTANT: [(&str, &str); 1] = [("particles", "colour")];
 
 /// With these other settings a setting has an effect.
-const BASE: [(&str, &str); 21] = [
+const BASE: [(&str, &str); 22] = [
+    ("atmosphere", "kind=plume:width=900:scale=400:height=1500:gusts=0.5:amount=4"),
     ("analog", "crt=0.6:lines=8:tracking=0.6:crease=0.4:crease-position=0.62:dropouts=20"),
     ("blur", "sigma=60:length=400"),
     ("deband", "range=64"),

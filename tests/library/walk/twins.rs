@@ -8,7 +8,8 @@ use grainfield_filters::host::CurrentThread;
 use grainfield_filters::simd::Level;
 
 /// Settings with which every filter that draws random numbers has a visible effect.
-const LIVELY: [(&str, &str); 15] = [
+const LIVELY: [(&str, &str); 16] = [
+    ("atmosphere", "amount=4"),
     ("analog", "jitter=9"),
     ("noise", "strength=20"),
     ("grain", "strength=20:size=0"),

@@ -12,7 +12,8 @@ settings! {
         strength: Animated = number(0.0..=255.0).default(6.0).unit(Unit::Code8).soft(0.0..=50.0),
         /// Noise in brightness only: U and V stay clean; R, G and B get the same noise.
         monochrome: bool = switch().default(false),
-        /// Number of noise layers, each twice as coarse as the one before. 1 is white noise, 8 is clouds.
+        /// Number of noise layers, each twice as coarse as the one before. 1 is white noise, 8 is cloudy; for clouds of
+        /// their own see `atmosphere`.
         octaves: i64 = integer(1..=8).default(1).group("Space"),
         /// Strength of an octave relative to the next finer one: 1 is 1/f noise, less is finer, more is coarser. The
         /// total strength stays the same.
@@ -46,8 +47,6 @@ settings! {
         "analog-tv" = "strength=60:distribution=gaussian:monochrome=true:across=1",
         /// streaks of a video cassette, in luma and chroma
         "vhs" = "strength=11:distribution=gaussian:across=7:temporal=ar1:correlation=0.3",
-        /// slow billows of eight octaves
-        "clouds" = "strength=26:distribution=gaussian:monochrome=true:octaves=8:persistence=1.6:temporal=ar1:correlation=0.9",
     }
     with static, seed
 }

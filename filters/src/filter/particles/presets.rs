@@ -32,8 +32,6 @@ choices! {
         Confetti = "confetti",
         /// rising soap bubbles
         Bubbles = "bubbles",
-        /// a plume of smoke from below
-        Smoke = "smoke",
         /// large out-of-focus discs of light
         Bokeh = "bokeh",
         /// a slow flight through stars
@@ -85,7 +83,6 @@ pub(super) fn preset(preset: Preset) -> Effect {
         Preset::Fireflies => (light::fireflies(), Blend::Add, 0.0),
         Preset::Confetti => (flying::confetti(), Blend::Over, 0.0),
         Preset::Bubbles => (flying::bubbles(), Blend::Screen, 0.0),
-        Preset::Smoke => (flying::smoke(), Blend::Over, 0.03),
         Preset::Bokeh => (light::bokeh(), Blend::Add, 0.0),
         Preset::Starfield => (light::starfield(), Blend::Add, 0.0),
         Preset::Leaves => (weather::leaves(), Blend::Over, 0.12),

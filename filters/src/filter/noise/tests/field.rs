@@ -427,15 +427,6 @@ fn given_settings_override_presets() {
     let presets = [
         ("analog-tv", [mono.clone(), vec![("strength", number(60.0)), ("across", whole(1))]].concat()),
         ("vhs", [ar1(0.3), vec![("strength", number(11.0)), ("across", whole(7))]].concat()),
-        (
-            "clouds",
-            [
-                ar1(0.9),
-                mono,
-                vec![("strength", number(26.0)), ("octaves", whole(8)), ("persistence", number(1.6))],
-            ]
-            .concat(),
-        ),
     ];
     for (name, typed) in presets {
         let preset = vec![("preset", Value::Choice(name))];
@@ -456,12 +447,6 @@ fn given_settings_override_presets() {
             );
         }
     }
-    // Another spatial setting replaces the preset's.
-    let clouds = ("preset", Value::Choice("clouds"));
-    assert!((ENTRY.build)(&values(&[clouds.clone(), ("down", whole(3))])).is_ok());
-    assert!(
-        (ENTRY.build)(&values(&[clouds, ("temporal", Value::Choice("none")), ("octaves", whole(1))])).is_ok()
-    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Paper, soap and smoke in the air.
+//! Paper and soap in the air.
 
 use super::*;
 
@@ -125,53 +125,4 @@ pub(super) fn bubbles() -> Vec<Layer> {
     let before = window(0.2, between(0.85, 1.0), 0.8, 0.5, [-2.5, -2.6]);
     let behind = window(0.17, between(0.25, 0.4), 1.0, 0.45, [3.0, 3.2]);
     vec![body, wide, edge, skin, before, behind]
-}
-
-/// Puffs of three sizes, each taken aside over lengths of its own.
-pub(super) fn smoke() -> Vec<Layer> {
-    let large = Layer {
-        when: Emission::Steady(34.0),
-        place: SpawnArea::Box { x: [0.488, 0.512], y: [1.02, 1.06], z: [1.0, 1.06] },
-        direction: UP,
-        cone: 0.03,
-        life: between(3.6, 6.6),
-        speed: between(0.14, 0.25),
-        swirl: 0.2,
-        swirl_size: 0.85,
-        swirl_rate: 0.13,
-        swirl_age: 2.6,
-        sway: [0.014, 0.008],
-        sway_rate: 0.35,
-        size: between(0.016, 0.03),
-        growth: between(0.014, 0.032),
-        opacity: between(0.09, 0.2),
-        opacity_over: vec![[0.0, 0.0], [0.07, 1.0], [0.4, 0.55], [1.0, 0.0]],
-        tint: mix(&[0x8a8a8e, 0xb8b8ba]),
-        ..Layer::default()
-    };
-    let middle = Layer {
-        stream: 1,
-        when: Emission::Steady(60.0),
-        place: SpawnArea::Box { x: [0.49, 0.51], y: [1.02, 1.06], z: [1.0, 1.06] },
-        swirl_size: 0.5,
-        swirl_rate: 0.17,
-        size: between(0.008, 0.02),
-        growth: between(0.008, 0.02),
-        opacity: between(0.08, 0.2),
-        tint: mix(&[0xa0a0a2, 0xdcdcdc]),
-        ..large.clone()
-    };
-    let small = Layer {
-        stream: 2,
-        place: SpawnArea::Box { x: [0.492, 0.508], y: [1.02, 1.06], z: [1.0, 1.06] },
-        swirl: 0.11,
-        swirl_size: 0.3,
-        swirl_rate: 0.24,
-        size: between(0.008, 0.018),
-        growth: between(0.005, 0.013),
-        opacity: between(0.04, 0.13),
-        tint: mix(&[0x909094, 0xe8e8e8]),
-        ..middle.clone()
-    };
-    vec![large, middle, small]
 }
