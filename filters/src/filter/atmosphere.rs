@@ -1,11 +1,11 @@
 //! `atmosphere`: smoke, steam, fog, mist, clouds and fire.
 //!
-//! The density of the air is computed on a coarse grid (about a quarter of a picture 1920 wide) from [`noise`] whose octaves
-//! are moved by eddies, in closed form: any frame costs the same, whatever its number. See [`density`].
+//! The density of the air is computed on a coarse grid (about a quarter of a picture 1920 wide) from noise whose octaves
+//! are moved by eddies, in closed form: any frame costs the same, whatever its number. See `density.rs`.
 //!
 //! **Air** has the optical depth `t` of its density times `amount`, so `e^-t` of the picture's light passes. It adds
 //! `(1 - e^-t) L`, where `L` is the light that it reflects: that of the picture around it, blurred, and that of the picture's
-//! brightest parts ([`Ambient`]), the latter from one side: the mean density at some distances towards the light, compared
+//! brightest parts (`ambient.rs`), the latter from one side: the mean density at some distances towards the light, compared
 //! with that at the place itself, tells the lit side from the shadowed one. So it is bright by day and dark by night.
 //! In each channel the picture's values become `a + b v`, where `a` and `a + b` are what black and white become in linear
 //! light (`b` is that of the brightest channel): a value between them is within a few codes, and the planes of any format
