@@ -73,6 +73,7 @@ const CHAINS: &[&str] = &[
     "invert=amount='0=0.2;4=1'",
     "levels=black=0.1:white=0.8:out-black=0.05",
     "levels=gamma=1.7:black=-0.1",
+    "levels=black=0.1:white=0.8:toe=0.2:shoulder=0.5",
     "color=brightness=0.05:contrast=1.2:saturation=1.3:hue=20:temperature=0.4",
     "lut=file=a.cube",
     "overlay=file=a.png:size=0.6:rotate=20",

@@ -5,6 +5,7 @@
 
 use crate::for_depth;
 use crate::frame::{Alpha, Format, FrameRef};
+use crate::particle::draw::{Painter, SceneLight};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::f32_rows::ConvertF32;
 use crate::pixel::transfer::TransferFunction;
@@ -15,7 +16,9 @@ pub(super) struct Ambient {
     /// Columns and rows.
     size: (usize, usize),
     /// The side of a cell in luma samples of the frame.
-    cell: f64,
+    cell: usize,
+    /// Its rows of the picture, which may be a field.
+    rows: usize,
     light: [Vec<f32>; 3],
     /// The light of the brightest parts, of which nothing is blurred away: that of the lamps or the sky of the scene.
     pub(super) key: [f32; 3],
@@ -23,6 +26,9 @@ pub(super) struct Ambient {
 
 /// Light above this counts as this: a few lamps of a float picture must not light everything.
 const MOST: f32 = 4.0;
+/// The least and the most light on solid things: white ones are seen on black, and before a white sky, which is behind them.
+const DIMMEST: f32 = 0.1;
+const BRIGHTEST: f32 = 0.75;
 const LANES: usize = 16;
 
 #[inline(always)]
@@ -87,7 +93,7 @@ impl Ambient {
             all.iter_mut().for_each(|v| *v = if *v > 0.0 { v.min(MOST) } else { 0.0 });
         }
         // Bright cells weigh more, by the square of their light.
-        let luma = |i: usize| 0.7152 * light[0][i] + 0.0722 * light[1][i] + 0.2126 * light[2][i];
+        let luma = |i: usize| luminance(light.each_ref().map(|channel| channel[i]));
         let (mut key, mut all) = ([0.0; 3], 1e-9);
         for i in 0..light[0].len() {
             let weight = luma(i) * luma(i);
@@ -96,12 +102,22 @@ impl Ambient {
         }
         let key = key.map(|v| v / all);
         light.iter_mut().for_each(|channel| (0..3).for_each(|_| blur(channel, size)));
-        Ambient { size, cell: cell as f64, light, key }
+        Ambient { size, cell, rows, light, key }
+    }
+
+    /// The light on solid things anywhere in the picture: from around them, and from where it is bright. `lit` is its part, the rest is white.
+    pub(super) fn on_solids(&self, lit: f32, painter: &Painter) -> SceneLight {
+        let key = luminance(self.key);
+        let [green, blue, red] = &self.light;
+        let around = green.iter().zip(blue).zip(red).map(|((g, b), r)| luminance([*g, *b, *r]));
+        let light = around.map(|near| DIMMEST + (0.75 * (near + key)).min(BRIGHTEST - DIMMEST));
+        let light = light.map(|light| 1.0 + lit * (light - 1.0));
+        painter.scene_light(light.collect(), self.size.into(), [self.cell, self.rows])
     }
 
     /// The copy with rows of `len` samples, `step` luma samples apart, the first at `first`: rows of G, then B, then R.
     pub(super) fn widened(&self, len: usize, first: f64, step: f64) -> Vec<f32> {
-        let place = |i: usize| between((first + i as f64 * step) / self.cell - 0.5, self.size.0);
+        let place = |i: usize| between((first + i as f64 * step) / self.cell as f64 - 0.5, self.size.0);
         let places: Vec<(usize, usize, f32)> = (0..len).map(place).collect();
         let rows = self.light.iter().flat_map(|light| light.chunks_exact(self.size.0));
         rows.flat_map(|row| places.iter().map(|&(a, b, part)| row[a] + part * (row[b] - row[a]))).collect()
@@ -110,9 +126,14 @@ impl Ambient {
     /// The two rows of a [widened](Ambient::widened) channel around the luma row `y` of the frame, and the second's part.
     pub(super) fn rows<'a>(&self, wide: &'a [f32], channel: usize, y: f64) -> ([&'a [f32]; 2], f32) {
         let len = wide.len() / (3 * self.size.1);
-        let (a, b, part) = between(y / self.cell - 0.5, self.size.1);
+        let (a, b, part) = between(y / self.cell as f64 - 0.5, self.size.1);
         ([a, b].map(|j| &wide[(channel * self.size.1 + j) * len..][..len]), part)
     }
+}
+
+/// The luminance of G, B and R by BT.709.
+fn luminance([green, blue, red]: [f32; 3]) -> f32 {
+    0.7152 * green + 0.0722 * blue + 0.2126 * red
 }
 
 /// The two samples around a place among `count`, and the second's part.

@@ -24,7 +24,7 @@ mod grid;
 mod noise;
 mod settings;
 
-use self::composite::{Columns, Mixer, copy_rows};
+use self::composite::{Columns, Mixer};
 use self::density::Air;
 use self::grid::{Grid, State};
 use self::settings::{AtmosphereSpec, Shape};
@@ -220,11 +220,11 @@ impl Atmosphere {
             let (output, below) = rest.split_at_row(rows.end);
             rest = below;
             let near = self.through.around(&rows);
+            let mut part = Band { rows, input: Some(input), output, writes: band.writes };
             if !self.grid.is_full(state, &self.format, &near) {
-                copy_rows(input, output, band.writes);
+                part.copy_source();
                 continue;
             }
-            let mut part = Band { rows, input: Some(input), output, writes: band.writes };
             self.through.render(&mut part, scratch, |y, _, rows| {
                 self.grid.row(self.level, &state.density, &self.format, (0, y), grid);
                 self.columns[0].widen(self.level, grid, heat);

@@ -1,7 +1,8 @@
 //! `levels`: black, white and gamma of the input, black and white of the output.
 //!
 //! With t the position of a sample between the input's black (0) and white (1), clamped to 0..1 in integers, the result
-//! is `out-black + t^(1/gamma) * (out-white - out-black)`. Black and white are fractions of the format's legal range,
+//! is `out-black + t^(1/gamma) * (out-white - out-black)`. A toe and a shoulder bend t at its ends before it is clamped, so
+//! that the darkest and the brightest sample of the format become 0 and 1. Black and white are fractions of the format's legal range,
 //! so the defaults are legal black and legal white at any depth and range.
 //!
 //! With all channels, R, G and B change in the same way. In YUV luma changes, and the colour differences are multiplied
@@ -13,7 +14,7 @@
 use super::point::{PointFilter, PointOperation};
 use super::{Entry, Filter, Plan, Render, Spec};
 use crate::frame::{Format, FrameTime, PlaneSet};
-use crate::pixel::tone::{Limits, Nominal};
+use crate::pixel::tone::{Bends, Limits, Nominal};
 use crate::settings::{Animated, ChoiceEnum, Planes, SettingError, Unit};
 use crate::simd::Level;
 use crate::{choices, settings};
@@ -35,6 +36,12 @@ settings! {
         out_black as "out-black": Animated = number(0.0..=1.0).default(0.0).label("Output black").unit(Unit::Fraction),
         /// Output value for white.
         out_white as "out-white": Animated = number(0.0..=1.0).default(1.0).label("Output white").unit(Unit::Fraction),
+        /// Shadows that would become darker than black are bent into the range instead: the part of it above black that
+        /// is bent. 0 cuts them off.
+        toe: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).soft(0.0..=0.5),
+        /// Highlights that would become brighter than white are bent into the range instead, as on film: the part of it
+        /// below white that is bent. 0 cuts them off.
+        shoulder: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).soft(0.0..=0.5),
         /// Which channel is changed. To change several differently, use the filter several times.
         channel: Channel = choice("all"),
     }
@@ -97,6 +104,9 @@ impl PointOperation for Levels {
         let width = white - black;
         // An empty range is a threshold; a very steep line is equivalent.
         let width = if width.abs() < 1e-7 { 1e-7 } else { width };
+        let ends = [-black / width, (1.0 - black) / width];
+        let bends =
+            Bends::new([set.toe.at(at), set.shoulder.at(at)], ends[0].min(ends[1]), ends[0].max(ends[1]));
         let gain = (high - low) / width;
         let plane = |p: usize| {
             if !self.planes.has(p) || (black, width, gamma, low, high) == (0.0, 1.0, 1.0, 0.0, 1.0) {
@@ -109,7 +119,13 @@ impl PointOperation for Levels {
                     // The settings measure colour differences from the lower end of their range.
                     let middle = if chroma { 0.5 } else { 0.0 };
                     let out = (low - middle, high - middle);
-                    Nominal::Power { black: black - middle, width, exponent: 1.0 / gamma, out }
+                    Nominal::Power {
+                        black: black - middle,
+                        width,
+                        exponent: 1.0 / gamma,
+                        bends: bends.filter(|_| !chroma),
+                        out,
+                    }
                 }
             }
         };

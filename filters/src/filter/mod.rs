@@ -268,6 +268,15 @@ impl<'a> Band<'a> {
         let Some(input) = self.input else { unreachable!("a plan with a reach is given the input") };
         input
     }
+
+    /// Copies the input's rows of the planes that are written.
+    pub(super) fn copy_source(&mut self) {
+        let (input, planes) = (self.source(), self.output.format.planes());
+        for p in self.writes.iter().filter(|&p| p < planes) {
+            let to = self.output.plane_mut(p);
+            to.rows().for_each(|y| to.row_bytes_mut(y).copy_from_slice(input.plane(p).row_bytes(y)));
+        }
+    }
 }
 
 /// Evaluates an expression with a name for the type of a depth's samples: `for_depth!(depth, T => run::<T>())`.

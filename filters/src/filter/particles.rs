@@ -31,13 +31,15 @@ pub use effect::{Effect, EffectError, MAX_LAYERS, MAX_PARTICLES};
 pub use layer::{Appearance, ColourBy, Emission, Layer, LifeCurve, Page, Side, SpawnArea, Sprite, Tint};
 pub use presets::Preset;
 
+use super::ambient::Ambient;
 use super::splats::Overlay;
-use super::{Band, Entry, Filter, Memory, Plan, Render, Role, Spec};
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec, point};
 use crate::curve::Integral;
-use crate::frame::{Format, FrameTime, Scratch};
+use crate::frame::{Alpha, Format, FrameTime, Scratch};
 use crate::host::{Host, PrepareError, lock};
 use crate::particle::draw::{Bins, Blend, BlendSpace, Painter, Shape, Splat, SplatStyle};
 use crate::particle::{BLOCK, FLICKS, LAST, Pool, flicks};
+use crate::pixel::convert::Coefficients;
 use crate::ratio::Ratio;
 use crate::settings;
 use crate::settings::{Animated, FileAsset, FileKind, ImageAsset, SettingError, Settings, Values};
@@ -84,6 +86,9 @@ settings! {
         /// Values in which particles are mixed with the frame. Default: that of the effect; presets that add light use
         /// linear, others gamma.
         light: Option<BlendSpace> = optional_choice(),
+        /// How much the picture around particles lights them: 0, they shine by themselves; 1, they are as dark as the scene.
+        /// Not for images, nor over pictures with alpha. Default: that of the effect.
+        lit: Option<Animated> = number(0.0..=1.0),
         /// Quick preview: draws one particle in four, each at its final place, with rougher edges.
         draft: bool = switch().default(false),
     }
@@ -256,7 +261,11 @@ impl Particles {
             _ => None,
         };
         let wind = self.set.wind.clone().unwrap_or(Animated::Constant(effect.wind));
+        let lit = self.set.lit.clone().unwrap_or(Animated::Constant(effect.lit));
+        let can_be_lit = input.alpha == Alpha::None && lit.bounds().1 > 0.0;
+        let weights = if can_be_lit { Some(point::weights(input)?) } else { None };
         Ok(BoundParticles {
+            lit: weights.map(|weights| (lit, weights)),
             pools: rooms.iter().map(|r| r.1).sum(),
             layers,
             overlay,
@@ -269,6 +278,7 @@ impl Particles {
             wind,
             every: if self.set.draft { DRAFT } else { 1 },
             alive,
+            level,
         })
     }
 }
@@ -291,11 +301,14 @@ struct BoundParticles {
     size: Animated,
     speed: Animated,
     speed_sum: Option<Arc<Integral>>,
+    /// How much the picture lights particles, and its luma; `None` where they shine by themselves.
+    lit: Option<(Animated, Coefficients)>,
     wind: Animated,
     wind_sum: Option<Arc<Integral>>,
     every: i64,
     /// The bound on particles at a time.
     alive: i64,
+    level: Level,
 }
 
 /// The state that is kept between frames; without pools at first.
@@ -343,6 +356,7 @@ impl BoundParticles {
             flick,
             speed: speed as f32,
             size: self.size.at(at) as f32,
+            lit: self.lit.as_ref().map_or(0.0, |(lit, _)| lit.at(at) as f32),
             visible: if self.most > 0.0 { (self.amount.at(at) / self.most) as f32 } else { 0.0 },
             wind: self.wind.at(at) as f32,
             wind_offset,
@@ -367,7 +381,13 @@ impl Render for BoundParticles {
 
     fn at(&self, at: &FrameTime) -> Option<(Plan, EffectState)> {
         let shows = self.amount.at(at) > 0.0 && self.size.at(at) > 0.0;
-        shows.then(|| (self.overlay.plan(at), self.now(at)))
+        let now = self.now(at);
+        let mut plan = self.overlay.plan(at);
+        if now.lit > 0.0 {
+            // Each band looks at the whole picture.
+            plan = Plan { reach: Reach::Whole, extra_rows: self.overlay.format.height / 32, ..plan };
+        }
+        shows.then_some((plan, now))
     }
 
     fn memory(&self) -> Memory {
@@ -419,7 +439,12 @@ impl Render for BoundParticles {
         Ok(kept)
     }
 
-    fn render(&self, _: &EffectState, kept: &FrameCache, band: &mut Band<'_>, scratch: &mut Scratch) {
-        self.overlay.painter.draw(&kept.bins, &mut band.output, band.writes, scratch);
+    fn render(&self, now: &EffectState, kept: &FrameCache, band: &mut Band<'_>, scratch: &mut Scratch) {
+        let Overlay { painter, format, .. } = &self.overlay;
+        let light = self.lit.as_ref().filter(|_| now.lit > 0.0).map(|(_, weights)| {
+            band.copy_source();
+            Ambient::new(band.source(), format, *weights, self.level).on_solids(now.lit, painter)
+        });
+        painter.draw_lit(&kept.bins, light.as_ref(), &mut band.output, band.writes, scratch);
     }
 }

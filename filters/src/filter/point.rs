@@ -111,12 +111,13 @@ impl<T: PointOperation> Render for PointFilter<T> {
         let slow = nominal.iter().any(|n| n.is_slow(&self.format));
         let state = slow.then(|| {
             let numbers = nominal.iter().flat_map(|n| match *n {
-                Nominal::Same => [0.0; 6],
-                Nominal::Line { gain, offset, limits } => {
-                    [1.0, gain, offset, f64::from(limits as u8), 0.0, 0.0]
+                Nominal::Same => vec![0.0],
+                Nominal::Line { gain, offset, limits } => vec![1.0, gain, offset, f64::from(limits as u8)],
+                Nominal::Mix { to, amount } => vec![2.0, to, amount],
+                Nominal::Power { black, width, exponent, bends, out } => {
+                    let bends = bends.map_or([0.0; 4], |bends| bends.numbers());
+                    [&[3.0, black, width, exponent, out.0, out.1], &bends[..]].concat()
                 }
-                Nominal::Mix { to, amount } => [2.0, to, amount, 0.0, 0.0, 0.0],
-                Nominal::Power { black, width, exponent, out } => [3.0, black, width, exponent, out.0, out.1],
             });
             key(&numbers.collect::<Vec<_>>())
         });

@@ -5,7 +5,7 @@ use crate::filter::Band;
 use crate::filter::ambient::Ambient;
 use crate::filter::point::mean_alpha;
 use crate::for_depth;
-use crate::frame::{Alpha, Format, FrameMut, FrameRef, PlaneSet, Scratch};
+use crate::frame::{Alpha, Format, FrameRef, Scratch};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::f32_rows::ConvertF32;
 use crate::pixel::transfer::{TransferFunction, exp2};
@@ -192,15 +192,6 @@ impl Columns {
             }
             _ => any(level, grid, &self.first, &self.weights, out),
         }
-    }
-}
-
-/// Copies rows of the planes that are written.
-pub(super) fn copy_rows(input: FrameRef<'_>, mut output: FrameMut<'_>, writes: PlaneSet) {
-    let planes = output.format.planes();
-    for p in writes.iter().filter(|&p| p < planes) {
-        let to = output.plane_mut(p);
-        to.rows().for_each(|y| to.row_bytes_mut(y).copy_from_slice(input.plane(p).row_bytes(y)));
     }
 }
 

@@ -2,7 +2,18 @@ use super::*;
 use crate::filter::testing::{at, compare, compare_premultiplied, format, run, try_bind, zero_span};
 use crate::frame::{Alpha, Depth, Frame};
 
-fn check(given: &[(&str, &str)], [black, white, gamma, low, high]: [f64; 5]) {
+/// The bend as its document has it: for t beyond `1 - part`, up to `most`.
+fn shoulder(t: f64, part: f64, most: f64) -> f64 {
+    let (from, u) = (1.0 - part, (t - (1.0 - part)) / part);
+    let reach = (most - from) / part;
+    if u > 0.0 && most > 1.0 { from + part * u * (1.0 + u / (reach * reach)) / (1.0 + u) } else { t }
+}
+
+fn check(given: &[(&str, &str)], numbers: [f64; 5]) {
+    check_bent(given, numbers, [0.0; 2]);
+}
+
+fn check_bent(given: &[(&str, &str)], [black, white, gamma, low, high]: [f64; 5], [toe, top]: [f64; 2]) {
     compare(&ENTRY, given, 0, |source, p, x, y| {
         let f = source.format();
         if f.alpha_plane() == Some(p) {
@@ -23,6 +34,8 @@ fn check(given: &[(&str, &str)], [black, white, gamma, low, high]: [f64; 5]) {
             return Some(((zero + (was - zero) * gain).clamp(lo.into(), hi.into()), 0.513));
         }
         let t = ((was - zero) / span - black) / (white - black);
+        let t = if top > 0.0 { shoulder(t, top, (1.0 - black) / (white - black)) } else { t };
+        let t = if toe > 0.0 { 1.0 - shoulder(1.0 - t, toe, 1.0 + black / (white - black)) } else { t };
         let t = if float { t } else { t.clamp(0.0, 1.0) };
         let t = if gamma == 1.0 || t <= 0.0 { t } else { libm::pow(t, 1.0 / gamma) };
         Some((zero + (low + t * (high - low)) * span, if float { 1e-5 * (1.0 + t.abs()) } else { 0.513 }))
@@ -38,6 +51,10 @@ fn lines_and_tables_are_the_formula() {
     let all =
         [("black", "0.05"), ("white", "0.9"), ("gamma", "0.45"), ("out-black", "0.1"), ("out-white", "0.7")];
     check(&all, [0.05, 0.9, 0.45, 0.1, 0.7]);
+    let bent = [("black", "0.1"), ("white", "0.8"), ("toe", "0.2"), ("shoulder", "0.5")];
+    check_bent(&bent, [0.1, 0.8, 1.0, 0.0, 1.0], [0.2, 0.5]);
+    let bent = [("white", "0.6"), ("gamma", "1.3"), ("shoulder", "1"), ("out-white", "0.9")];
+    check_bent(&bent, [0.0, 0.6, 1.3, 0.0, 0.9], [0.0, 1.0]);
 }
 
 #[test]

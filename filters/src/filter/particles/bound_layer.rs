@@ -40,6 +40,8 @@ pub(super) struct EffectState {
     pub(super) speed: f32,
     /// The factor of sizes.
     pub(super) size: f32,
+    /// How much the picture lights particles.
+    pub(super) lit: f32,
     /// The fraction of visible particles.
     pub(super) visible: f32,
     /// The current wind speed, and the displacement by an animated wind during the last so many seconds.

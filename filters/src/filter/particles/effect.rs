@@ -24,6 +24,9 @@ keys! {
         ],
         /// Values in which particles are mixed with the frame.
         light: BlendSpace = BlendSpace::Gamma => (Choice(BlendSpace::CHOICES), ""),
+        /// How much the picture around particles lights them: 0, they shine by themselves; 1, they are as dark as the scene.
+        /// Not for images, nor over pictures with alpha.
+        lit: f64 = 0.0 => (Number(0.0, 1.0), ""),
         /// Sideways wind, in units per second.
         wind: f64 = 0.0 => [
             /// Wind to the right; below 0, to the left. Each layer follows its own share.
@@ -135,9 +138,7 @@ mod tests {
 
     #[test]
     fn wrong_effects_are_refused() {
-        let with = |layer: Layer| {
-            Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0, light: BlendSpace::Gamma }.check()
-        };
+        let with = |layer: Layer| Effect { layers: vec![layer], ..Effect::default() }.check();
         assert_eq!(with(Layer::default()), Ok(()));
         let wrong = with(Layer { life: Spread::between(-1.0, 2.0), ..Layer::default() });
         assert_eq!(wrong.unwrap_err().to_string(), "layer 1: life: -1 is not from 0.001 to 10000");
@@ -148,7 +149,7 @@ mod tests {
             with(Layer { tint: Tint { by: ColourBy::One, colours: vec![] }, ..Layer::default() }).is_err()
         );
         assert!(with(Layer { form: Appearance::Ring(1.0, 0.0), ..Layer::default() }).is_err());
-        let none = Effect { layers: vec![], blend: Blend::Over, wind: 0.0, light: BlendSpace::Gamma };
+        let none = Effect { layers: vec![], ..Effect::default() };
         assert_eq!(none.check(), Err(EffectError::Layers(0)));
     }
 }

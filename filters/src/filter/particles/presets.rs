@@ -92,7 +92,12 @@ pub(super) fn preset(preset: Preset) -> Effect {
     };
     // What glows adds its light as a camera sees it.
     let light = if blend == Blend::Add { BlendSpace::Linear } else { BlendSpace::Gamma };
-    Effect { layers, blend, wind, light }
+    let lit = match preset {
+        Preset::Blizzard | Preset::Confetti | Preset::Leaves | Preset::Snow => 1.0,
+        Preset::Rain => 0.7,
+        _ => 0.0,
+    };
+    Effect { layers, blend, wind, light, lit }
 }
 
 /// Fades in and out: the fraction of life for each.

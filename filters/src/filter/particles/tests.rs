@@ -38,8 +38,9 @@ fn prepare(filter: &dyn Filter, n: i64, near: Option<State>, executor: &dyn Exec
 
 /// Draws frame `n` from a state, in bands cut at these rows, the last first.
 fn drawn(format: &Format, filter: &dyn Filter, n: i64, state: &State, cuts: &[usize]) -> Frame {
-    let mut frame = Frame::new(*format);
+    let (black, mut frame) = (Frame::new(*format), Frame::new(*format));
     let now = filter.at(&at(n)).unwrap();
+    let input = (now.plan.reach == Reach::Whole).then(|| black.as_ref());
     let writes = now.plan.writes;
     let mut scratch = Scratch::default();
     let mut bands = Vec::new();
@@ -52,7 +53,7 @@ fn drawn(format: &Format, filter: &dyn Filter, n: i64, state: &State, cuts: &[us
     bands.push(rest);
     for output in bands.into_iter().rev() {
         let rows = output.plane(0).rows();
-        let mut band = Band { rows, input: None, output, writes };
+        let mut band = Band { rows, input, output, writes };
         filter.render(&now, Some(state), &mut band, &mut scratch);
     }
     frame
@@ -245,7 +246,7 @@ fn rocket(trail: f32) -> Effect {
         layers: vec![rocket, spark],
         blend: crate::particle::draw::Blend::Over,
         wind: 0.0,
-        light: Default::default(),
+        ..Default::default()
     }
 }
 
@@ -348,7 +349,7 @@ fn emitters_are_where_they_say() {
         layers: vec![layer],
         blend: crate::particle::draw::Blend::Over,
         wind: 0.0,
-        light: Default::default(),
+        ..Default::default()
     };
     let all =
         with_space(&frame(&format, &*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), 5));
@@ -379,4 +380,39 @@ fn samples_of_another_shape_change_places_across_alone() {
             );
         }
     }
+}
+
+/// White discs over a picture that is dark at the left and bright at the right: as bright as the light there, whatever the
+/// bands, and over pictures with alpha as bright as ever.
+#[test]
+fn the_picture_lights_particles() {
+    let of = |name: &str, lit: &str| {
+        let format = Format::from_name(name, 640, 360).unwrap();
+        let mut source = Frame::new(format);
+        for y in 0..360 {
+            (0..format.planes()).for_each(|p| source.row_mut::<u8>(p, y).fill(255));
+            (0..3).for_each(|p| source.row_mut::<u8>(p, y)[..320].fill(20));
+        }
+        let filter = spec(&[("lit", lit), ("size", "4")]).unwrap().bind(&format, 1, Level::best()).unwrap();
+        (
+            crate::filter::testing::run(&*filter, &source, 5, &[]),
+            crate::filter::testing::run(&*filter, &source, 5, &[7, 40, 41]),
+        )
+    };
+    let brightest = |frame: &Frame, x: core::ops::Range<usize>| {
+        (0..360).flat_map(|y| frame.row::<u8>(1, y)[x.clone()].to_vec()).max().unwrap()
+    };
+    let darkest = |frame: &Frame| (0..360).flat_map(|y| frame.row::<u8>(1, y)[400..].to_vec()).min().unwrap();
+    let (own, (lit, banded)) = (of("gbrp", "0").0, of("gbrp", "1"));
+    assert!(lit == banded);
+    // The middle of the left half is lit by its own light and that of the bright half.
+    assert!(
+        brightest(&own, 0..200) > 240 && darkest(&own) > 215,
+        "{} {}",
+        brightest(&own, 0..200),
+        darkest(&own)
+    );
+    let left = brightest(&lit, 0..200);
+    assert!((200..235).contains(&left) && (200..235).contains(&darkest(&lit)), "{left} {}", darkest(&lit));
+    assert!(of("gbrap", "0") == of("gbrap", "1"));
 }

@@ -46,6 +46,7 @@ impl Trail {
                 // The shutter is open for a streak, whatever the speed.
                 speed: 1.0,
                 size: now.size * (1.0 - TAPER * fraction),
+                lit: now.lit,
                 visible: now.visible,
                 wind: now.wind,
                 wind_offset: now.wind_offset.clone().map(|offset| -> WindOffset {

@@ -279,9 +279,9 @@ impl Bins {
         if self.ordered(tile) { count.min(DRAW_BATCH) } else { 2 * count + count.div_ceil(2) }
     }
 
-    /// The splats of a tile in the order of drawing, by way of `list`, which is of the length that [`room`](Bins::room)
+    /// The splats of a tile in the order of drawing, in `list`, which is of the length that [`room`](Bins::room)
     /// says: a batch at a time where they are [`ordered`](Bins::ordered), else all at once.
-    pub(super) fn each_batch(&self, tile: usize, list: &mut [Splat], draw: &mut dyn FnMut(&[Splat])) {
+    pub(super) fn each_batch(&self, tile: usize, list: &mut [Splat], draw: &mut dyn FnMut(&mut [Splat])) {
         if !self.ordered(tile) {
             let (list, room) = list.split_at_mut(self.count(tile));
             self.gather(tile, list, room);
@@ -304,7 +304,7 @@ impl Bins {
                 }
             }
         }
-        draw(&list[..count]);
+        draw(&mut list[..count]);
     }
 
     /// The splats that touch a tile, in no particular order.

@@ -39,6 +39,7 @@
 //! | `paint` | draws the splats of a tile, small soft discs by `stamp` | cells of the tile |
 //! | `draw_large` | draws one other splat, clipped to the tile, by one of the next three | cells of the tile |
 //! | `coverage`, `point_rule`, `rasterize` | the coverage by shapes: one cell, the points in it, many cells | luma samples from the splat's centre |
+//! | `scene_light` | darkens the colours of splats by the light of the scene | 1/256 luma sample |
 //! | `speck` | the coverage of small ellipses, once per cell | the same |
 //! | `raster`, `sampler`, `blend_image` | a sprite's texels, their mean over a cell, and their blend | texels |
 //! | `store` | writes the tile back to the planes | cells of the tile |
@@ -78,6 +79,7 @@ mod raster;
 mod rasterize;
 mod render;
 mod sampler;
+mod scene_light;
 mod speck;
 mod splat;
 mod stamp;
@@ -93,6 +95,7 @@ pub use grid::Grid;
 pub use image::{Image, ImageError, MAX_IMAGE_SIDE};
 pub use painter::{MAX_STYLES, Painter, PainterError};
 pub use picture::Picture;
+pub use scene_light::SceneLight;
 pub use splat::{Splat, rank};
 pub(crate) use splat::{SplatColumns, deepness, lanes, ranked};
 pub use style::{Blend, MAX_CORNERS, Shape, ShapeError, SplatStyle};

@@ -5,6 +5,7 @@ use super::coverage::extent;
 use super::paint::{DrawBuffers, paint};
 use super::painter::Painter;
 use super::sampler::Prepared;
+use super::scene_light::SceneLight;
 use super::splat::Splat;
 use super::stamp::{MAX_STAMP_SETS, RADII, Stamp};
 use super::store::store;
@@ -62,6 +63,18 @@ impl Painter {
     /// Alpha, where it is in `writes`, becomes what picture and splats cover together; where it is not, the picture's
     /// colour is changed as if it were opaque.
     pub fn draw(&self, bins: &Bins, out: &mut FrameMut<'_>, writes: PlaneSet, scratch: &mut Scratch) {
+        self.draw_lit(bins, None, out, writes, scratch);
+    }
+
+    /// The same in the light of a scene.
+    pub fn draw_lit(
+        &self,
+        bins: &Bins,
+        light: Option<&SceneLight>,
+        out: &mut FrameMut<'_>,
+        writes: PlaneSet,
+        scratch: &mut Scratch,
+    ) {
         let rows = out.plane(0).rows();
         let Some(grid) = bins.grid().filter(|g| **g == self.grid && !rows.is_empty()) else { return };
         let high = grid.tile_rows();
@@ -88,6 +101,9 @@ impl Painter {
                     _ => load::<f32>(self.level, &tile, out, samples, before, block),
                 }
                 bins.each_batch(number, list, &mut |splats| {
+                    if let Some(light) = light {
+                        light.shine(&self.styles, splats);
+                    }
                     let prepared = (&bins.stamps, bins.pictures());
                     paint(self.level, &tile, self, prepared, splats, &mut buffers, samples, self.level);
                 });

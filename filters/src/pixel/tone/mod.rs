@@ -6,6 +6,7 @@
 //! addition; what is not finite stays as it is.
 
 mod affine;
+mod bends;
 mod nominal;
 mod power;
 mod premultiplied;
@@ -14,6 +15,7 @@ mod table;
 mod tests;
 
 pub use affine::{Affine, affine_f32, affine_u8, affine_u16};
+pub use bends::Bends;
 pub use nominal::{Limits, Nominal};
 pub use power::Power;
 pub use premultiplied::{Premultiplied, PremultipliedScale};

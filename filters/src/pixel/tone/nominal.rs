@@ -1,6 +1,6 @@
 //! Functions of straight nominal values, and their conversion to tones of a format.
 
-use super::{Affine, Power, Premultiplied, Table, Tone};
+use super::{Affine, Bends, Power, Premultiplied, Table, Tone};
 use crate::frame::{Alpha, Depth, Format};
 use crate::pixel::convert::Code;
 
@@ -27,7 +27,7 @@ pub enum Nominal {
         /// 0 to 1; above it counts as 1.
         amount: f64,
     },
-    /// `out.0 + t^exponent * (out.1 - out.0)`, with `t = (v - black) / width`. Integer samples are clamped to the ends
+    /// `out.0 + t^exponent * (out.1 - out.0)`, with `t = (v - black) / width`, bent at its ends. Integer samples are clamped to the ends
     /// of `out`; float samples are extrapolated, linearly below `black`. Where alpha is 0, premultiplied colour stays.
     Power {
         /// The value that becomes `out.0`.
@@ -36,6 +36,8 @@ pub enum Nominal {
         width: f64,
         /// Above 0.
         exponent: f64,
+        /// The toe and the shoulder of t.
+        bends: Option<Bends>,
         /// The results for `black` and `black + width`.
         out: (f64, f64),
     },
@@ -59,18 +61,19 @@ impl Nominal {
             Nominal::Same => Some((1.0, 0.0)),
             Nominal::Line { gain, offset, .. } => Some((gain, offset)),
             Nominal::Mix { to, amount } => Some((1.0 - amount.min(1.0), to * amount.min(1.0))),
-            Nominal::Power { black, width, exponent, out } => {
+            Nominal::Power { black, width, exponent, bends, out } => {
                 let gain = (out.1 - out.0) / width;
-                (exponent == 1.0).then_some((gain, out.0 - black * gain))
+                (exponent == 1.0 && bends.is_none()).then_some((gain, out.0 - black * gain))
             }
         }
     }
 
     /// The power of a function that is not linear.
     pub(super) fn power(&self) -> Option<Power> {
-        let Nominal::Power { black, width, exponent, out } = *self else { return None };
+        let Nominal::Power { black, width, exponent, bends, out } = *self else { return None };
         let line = ((1.0 / width) as f32, (out.1 - out.0) as f32);
-        (exponent != 1.0).then(|| Power::new(exponent, black as f32, line.0, line.1, out.0 as f32))
+        let power = || Power::new(exponent, black as f32, line.0, line.1, out.0 as f32).with(bends);
+        (exponent != 1.0 || bends.is_some()).then(power)
     }
 
     /// Whether its [`tone`](Nominal::tone) takes long to compute.
@@ -110,9 +113,12 @@ impl Nominal {
             (Nominal::Same, _) => Tone::Same,
             (Nominal::Mix { to, amount }, Depth::Bits(_)) if amount >= 1.0 => Tone::Code(round(to)),
             (Nominal::Mix { to, amount }, Depth::Float) if amount >= 1.0 => Tone::Value(to as f32),
-            (Nominal::Power { black, width, exponent, out }, Depth::Bits(bits)) if self.is_slow(format) => {
+            (Nominal::Power { black, width, exponent, bends, out }, Depth::Bits(bits))
+                if self.is_slow(format) =>
+            {
+                let bent = |t: f64| bends.map_or(t, |bends| bends.of(t)).clamp(0.0, 1.0);
                 let power = |t: f64| if exponent == 1.0 { t } else { libm::pow(t, exponent) };
-                let of = |v: f64| out.0 + power(((v - black) / width).clamp(0.0, 1.0)) * (out.1 - out.0);
+                let of = |v: f64| out.0 + power(bent((v - black) / width)) * (out.1 - out.0);
                 Tone::Table(Table::new(bits, |x| round(of((f64::from(x) - zero) / span))))
             }
             (_, depth) => {

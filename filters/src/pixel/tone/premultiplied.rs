@@ -76,8 +76,12 @@ impl Premultiplied {
         let uncovered = matches!(nominal, Nominal::Mix { .. });
         let scale = PremultipliedScale::new(format, p, nominal.bounds(format, p));
         let of = match (*nominal, nominal.power()) {
-            (Nominal::Power { black, width, .. }, Some(power)) => {
-                let ends = (black.min(black + width), black.max(black + width));
+            (Nominal::Power { black, width, bends, .. }, Some(power)) => {
+                let ends = match bends {
+                    // The bends bring everything into the range.
+                    Some(_) => (f64::NEG_INFINITY, f64::INFINITY),
+                    None => (black.min(black + width), black.max(black + width)),
+                };
                 Function::Power(power, if scale.top.is_finite() { ends } else { scale.bounds })
             }
             _ => {

@@ -27,7 +27,7 @@ fn moving() -> Layer {
 }
 
 fn splats(layer: Layer, format: &Format, n: i64) -> Vec<Splat> {
-    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.1, light: Default::default() };
+    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.1, ..Default::default() };
     Particles::new(effect).splats(format, 3, Level::best(), &at(n)).unwrap()
 }
 
@@ -91,7 +91,7 @@ fn particles_end_on_the_floor_and_their_children_start_there() {
             ..drop.clone()
         };
         let effect =
-            Effect { layers: vec![drop, still], blend: Blend::Over, wind: 0.2, light: Default::default() };
+            Effect { layers: vec![drop, still], blend: Blend::Over, wind: 0.2, ..Default::default() };
         let spec = Particles::new(effect);
         let seen = |n: i64, which: u64| -> Vec<[f64; 3]> {
             let all = spec.splats(&format, 3, Level::best(), &at(n)).unwrap();
@@ -139,7 +139,7 @@ fn particles_end_on_the_floor_and_their_children_start_there() {
 /// The places of each particle of an effect of one layer, by number, over frames `0..frames`.
 fn ways(layer: Layer, wind: f64, frames: i64) -> std::collections::BTreeMap<u64, Vec<(i64, [i32; 2])>> {
     let format = Format::from_name("gray", 640, 360).unwrap();
-    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind, light: Default::default() };
+    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind, ..Default::default() };
     let spec = Particles::new(effect);
     let mut ways = std::collections::BTreeMap::<_, Vec<_>>::new();
     for n in 0..frames {
@@ -225,7 +225,7 @@ fn children_of_a_tunnel_are_on_the_floor() {
         ..drop.clone()
     };
     let layers = vec![drop, still];
-    let spec = Particles::new(Effect { layers, blend: Blend::Over, wind: 0.0, light: Default::default() });
+    let spec = Particles::new(Effect { layers, blend: Blend::Over, wind: 0.0, ..Default::default() });
     let mut standing = 0;
     for n in [100, 113, 171] {
         for s in spec.splats(&format, 3, Level::best(), &at(n)).unwrap() {
@@ -257,8 +257,7 @@ fn culled_particles_are_invisible() {
         Layer { name: String::new(), born_of: "parent".into(), inherit: 0.5, children: 3, ..layer.clone() };
     let open = Layer { trail: 0.0, drag: 0.6, ..layer.clone() };
     let layers = vec![layer, child, open];
-    let mut spec =
-        Particles::new(Effect { layers, blend: Blend::Over, wind: 0.1, light: Default::default() });
+    let mut spec = Particles::new(Effect { layers, blend: Blend::Over, wind: 0.1, ..Default::default() });
     for wind in [None, Some("0=0;48=1")] {
         spec.set.wind = wind.map(|text| {
             let parsed = ENTRY.settings.iter().find(|s| s.id == "wind").unwrap().parse(text).unwrap();
@@ -294,8 +293,7 @@ fn layers_of_a_stream_are_in_the_same_places() {
     let format = Format::from_name("gray", 640, 360).unwrap();
     let star = Layer { place: SpawnArea::Tunnel { z: [0.5, 3.0] }, ..moving() };
     let glow = Layer { size: Spread::fixed(0.3), ..star.clone() };
-    let effect =
-        Effect { layers: vec![star, glow], blend: Blend::Over, wind: 0.1, light: Default::default() };
+    let effect = Effect { layers: vec![star, glow], blend: Blend::Over, wind: 0.1, ..Default::default() };
     let all = Particles::new(effect).splats(&format, 3, Level::best(), &at(12)).unwrap();
     let of = |which: u64| all.iter().filter(move |s| s.rank & 1 == which).map(|s| (s.x, s.y, s.rank >> 1));
     let (stars, glows): (Vec<_>, Vec<_>) = (of(0).collect(), of(1).collect());
@@ -334,7 +332,7 @@ fn pictures_of_sprites_go_around_in_their_frames() {
             form: Appearance::Sprite(sprite(offset, scroll)),
             ..Layer::default()
         };
-        let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0, light: Default::default() };
+        let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.0, ..Default::default() };
         frame(&format, &*Particles::new(effect).bind(&format, 1, Level::best()).unwrap(), n)
     };
     let fixed = |x, y| [Spread::fixed(x), Spread::fixed(y)];

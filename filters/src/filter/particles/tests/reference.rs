@@ -279,7 +279,7 @@ fn all() -> Effect {
     let sprite = Sprite { picture, columns: 3, rows: 2, page: Page::Time, page_rate: 7.0, offset, scroll };
     let moved = Layer { form: Appearance::Sprite(sprite), shutter: 0.0, ..layer.clone() };
     let layers = vec![layer, flat, wide, ending, shut, moved];
-    Effect { layers, blend: Blend::Over, wind: 0.2, light: Default::default() }
+    Effect { layers, blend: Blend::Over, wind: 0.2, ..Default::default() }
 }
 
 #[test]
@@ -306,6 +306,7 @@ fn lanes_are_one_by_one() {
                         flick: crate::particle::FLICKS * 7 / 3,
                         speed: 1.5,
                         size: 0.9,
+                        lit: 0.0,
                         visible: if case == 1 { 0.4 } else { 1.0 },
                         wind: 0.3,
                         wind_offset: (case == 2).then(|| {
