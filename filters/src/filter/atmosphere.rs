@@ -29,16 +29,16 @@ use self::density::Air;
 use self::grid::{Grid, State};
 use self::settings::{AtmosphereSpec, Shape};
 use super::ambient::Ambient;
+use super::flicker::Phase;
 use super::point;
 use super::rgb::ThroughRgb;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
-use crate::curve::Integral;
 use crate::frame::{Format, FrameTime, Scratch};
 use crate::host::{Host, PrepareError};
 use crate::noise::seed::hash128;
 use crate::pixel::convert::Coefficients;
 use crate::pixel::transfer::TransferFunction;
-use crate::settings::{Animated, SettingError};
+use crate::settings::SettingError;
 use crate::simd::Level;
 
 /// The catalog's entry.
@@ -60,7 +60,7 @@ impl AtmosphereSpec {
         Ok(Atmosphere {
             format: *input,
             columns: [0, 1].map(|p| Columns::new(input, p, &grid)),
-            travel: [&self.wind, &self.rise, &self.evolution].map(|speed| Travel::new(speed, input)),
+            travel: [&self.wind, &self.rise, &self.evolution].map(|speed| Phase::per_second(speed, input)),
             weights: point::weights(input)?,
             through: ThroughRgb::adding(input, level)?,
             set: self.clone(),
@@ -74,36 +74,10 @@ impl AtmosphereSpec {
 /// Luma rows that are looked at together for heat: whole blocks of chroma.
 const ROWS: usize = 8;
 
-/// The way made at a speed: its integral over seconds.
-enum Travel {
-    Even(f64),
-    /// With the seconds of a unit of the keys.
-    Curve(Integral, f64),
-}
-
-impl Travel {
-    fn new(speed: &Animated, format: &Format) -> Travel {
-        match speed {
-            Animated::Constant(v) => Travel::Even(*v),
-            Animated::Curve(curve) => {
-                let unit = if curve.in_seconds() { 1.0 } else { 1.0 / format.rate.to_f64().max(1e-3) };
-                Travel::Curve(Integral::new(curve), unit)
-            }
-        }
-    }
-
-    fn at(&self, at: &FrameTime) -> f64 {
-        match self {
-            Travel::Even(speed) => speed * at.time.to_f64(),
-            Travel::Curve(integral, unit) => integral.value(at.frame, at.time) * unit,
-        }
-    }
-}
-
 struct Atmosphere {
     format: Format,
     set: AtmosphereSpec,
-    travel: [Travel; 3],
+    travel: [Phase; 3],
     grid: Grid,
     /// Of luma and of chroma.
     columns: [Columns; 2],

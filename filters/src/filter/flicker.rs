@@ -52,18 +52,21 @@ impl Spec for FlickerSpec {
     }
 }
 
-/// The phase of a process with varying speed: the integral of the speed over frames.
+/// The phase of a process with varying speed: the integral of the speed.
 pub(super) enum Phase {
-    /// Constant speed.
-    Even(f64),
-    /// A speed curve, and the length of a frame in the unit of its keys.
+    /// Constant speed per frame.
+    PerFrame(f64),
+    /// Constant speed per second.
+    PerSecond(f64),
+    /// A speed curve, and the factor of its integral over the unit of its keys.
     Curve(Integral, f64),
 }
 
 impl Phase {
+    /// Of a speed per frame.
     pub(super) fn new(speed: &Animated, format: &Format) -> Phase {
         match speed {
-            Animated::Constant(v) => Phase::Even(*v),
+            Animated::Constant(v) => Phase::PerFrame(*v),
             Animated::Curve(curve) => {
                 let frames = if curve.in_seconds() { format.rate.to_f64() } else { 1.0 };
                 Phase::Curve(Integral::new(curve), frames)
@@ -71,10 +74,22 @@ impl Phase {
         }
     }
 
+    /// Of a speed per second.
+    pub(super) fn per_second(speed: &Animated, format: &Format) -> Phase {
+        match speed {
+            Animated::Constant(v) => Phase::PerSecond(*v),
+            Animated::Curve(curve) => {
+                let seconds = if curve.in_seconds() { 1.0 } else { 1.0 / format.rate.to_f64().max(1e-3) };
+                Phase::Curve(Integral::new(curve), seconds)
+            }
+        }
+    }
+
     pub(super) fn at(&self, at: &FrameTime) -> f64 {
         match self {
-            Phase::Even(speed) => at.frame.to_f64() * speed,
-            Phase::Curve(integral, frames) => integral.value(at.frame, at.time) * frames,
+            Phase::PerFrame(speed) => at.frame.to_f64() * speed,
+            Phase::PerSecond(speed) => at.time.to_f64() * speed,
+            Phase::Curve(integral, factor) => integral.value(at.frame, at.time) * factor,
         }
     }
 }
