@@ -87,7 +87,7 @@ settings! {
         /// linear, others gamma.
         light: Option<BlendSpace> = optional_choice(),
         /// How much the picture around particles lights them: 0, they shine by themselves; 1, they are as dark as the scene.
-        /// Not for images, nor over pictures with alpha. Default: that of the effect.
+        /// Not for images, nor what adds or multiplies, nor over pictures with alpha. Default: that of the effect.
         lit: Option<Animated> = number(0.0..=1.0),
         /// Quick preview: draws one particle in four, each at its final place, with rougher edges.
         draft: bool = switch().default(false),

@@ -25,7 +25,7 @@ keys! {
         /// Values in which particles are mixed with the frame.
         light: BlendSpace = BlendSpace::Gamma => (Choice(BlendSpace::CHOICES), ""),
         /// How much the picture around particles lights them: 0, they shine by themselves; 1, they are as dark as the scene.
-        /// Not for images, nor over pictures with alpha.
+        /// Not for images, nor what adds or multiplies, nor over pictures with alpha.
         lit: f64 = 0.0 => (Number(0.0, 1.0), ""),
         /// Sideways wind, in units per second.
         wind: f64 = 0.0 => [

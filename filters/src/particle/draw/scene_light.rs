@@ -2,7 +2,7 @@
 
 use super::painter::Painter;
 use super::splat::{STEPS, Splat};
-use super::style::{Shape, SplatStyle};
+use super::style::{Blend, Shape, SplatStyle};
 use crate::frame::Family;
 use crate::pixel::transfer::TransferFunction;
 
@@ -18,12 +18,13 @@ pub struct SceneLight {
 }
 
 impl SceneLight {
-    /// Multiplies the colours of splats, other than images, by the light at their centre.
+    /// Multiplies the colours of what covers the picture, other than images, by the light at its centre.
     pub(super) fn shine(&self, styles: &[SplatStyle], splats: &mut [Splat]) {
         let zero = if self.chroma { 32768.0 } else { 0.0 };
         for splat in splats {
-            let style = styles.get(usize::from(splat.style));
-            if style.is_none_or(|style| matches!(style.shape, Shape::Image(_) | Shape::Picture)) {
+            let Some(style) = styles.get(usize::from(splat.style)) else { continue };
+            let covers = matches!(style.blend, Blend::Over | Blend::Screen);
+            if !covers || matches!(style.shape, Shape::Image(_) | Shape::Picture) {
                 continue;
             }
             let factor = self.at([splat.x, splat.y]);
@@ -68,7 +69,7 @@ impl Painter {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bins, Blend, BlendSpace, Shape};
+    use super::super::{Bins, BlendSpace};
     use super::*;
     use crate::frame::{Depth, Format, Frame, PlaneSet, Scratch};
     use crate::host::CurrentThread;
