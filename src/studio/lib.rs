@@ -135,6 +135,7 @@ async fn serve(options: Options, settings: Resolve, stop: &Arc<AtomicBool>) -> R
 fn router(studio: &Arc<state::Studio>) -> Router {
     let api = Router::new()
         .route("/catalog", get(api::catalog))
+        .route("/looks", get(api::looks))
         .route("/session", get(api::session))
         .route("/autosave", post(api::autosave))
         .route("/forget", post(api::forget))

@@ -8,7 +8,7 @@ import {
 } from './state.js';
 import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
 import { fileDialog } from './files.js';
-import { startThumbs } from './thumbs.js';
+import { startThumbs, withFilter } from './thumbs.js';
 import { spoken } from './controls.js';
 
 /** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
@@ -252,7 +252,10 @@ function chooser(title, all) {
   const list = element.querySelector('ul');
   if (!list || !clip.value || !all.some((one) => one.filter)) return;
   element.classList.add('pictured');
-  const thumbs = startThumbs(list, (id) => all.find((one) => one.id === id)?.filter ?? null);
+  const thumbs = startThumbs(list, (id) => {
+    const filter = all.find((one) => one.id === id)?.filter;
+    return filter ? withFilter(filter) : null;
+  });
   const stop = effect(() => {
     void [typed.value, unfolded.value];
     queueMicrotask(thumbs.refresh);

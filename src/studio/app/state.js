@@ -195,6 +195,15 @@ export function addStep(name, values = {}) {
   });
 }
 
+/** Applies a look: its filters take the place of those that are there, or follow them.
+ * @param {{steps: {name: string, off: boolean, values: Record<string, string>}[], seed: string | null}} look @param {boolean} follow */
+export function applyLook(look, follow) {
+  const steps = look.steps.map((s) => ({ ...s, id: nextId++ }));
+  const at = follow ? doc.value.steps.length : 0;
+  edit((d) => ({ ...d, steps: [...(follow ? d.steps : []), ...steps], seed: follow ? d.seed : look.seed ?? d.seed }));
+  selected.value = at;
+}
+
 /** @param {number} id */
 export function removeStep(id) {
   edit((d) => ({ ...d, steps: d.steps.filter((s) => s.id !== id) }));
