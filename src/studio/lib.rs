@@ -29,6 +29,7 @@ mod recipe;
 mod recovery;
 mod scene;
 mod scopes;
+mod shrink;
 mod sound;
 mod state;
 mod times;

@@ -1,7 +1,7 @@
 // @ts-check The state of the page. Everything displayed follows from these signals; the recipe is changed only through
 // `edit`, so that every change can be undone.
 
-import { batch, computed, effect, signal } from './vendor/signals-core.js';
+import { batch, computed, effect, signal, untracked } from './vendor/signals-core.js';
 import { ApiError, get, post, tab } from './api.js';
 
 /** `origin` says which filter of the text that was opened it was: the number of that text, and the place in it.
@@ -271,6 +271,9 @@ async function ask() {
     again = false;
     try {
       const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe: plainDoc(), base: baseAsked(), drafts: doc.value.drafts });
+      const was = checked.value?.made;
+      // The panes ask for the picture before the rest of the page is drawn anew; what they ask for depends on its size.
+      if (!answer.faults.length && was && was.width === answer.made?.width && was.height === answer.made.height) key.value = answer.key;
       batch(() => {
         checked.value = answer;
         if (!answer.faults.length) key.value = answer.key;
@@ -285,7 +288,8 @@ async function ask() {
 effect(() => {
   void doc.value;
   void clip.value;
-  if (catalog.value.length) queueMicrotask(check);
+  // The server works on it while the page is drawn anew.
+  if (catalog.value.length) untracked(check);
 });
 
 /** The server has closed the clip: opens it again. */
