@@ -161,6 +161,7 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
                         "height": format.height,
                         "format": format.name(),
                         "planes": picture::plane_names(&format),
+                        "shape": format.shape(),
                     });
                 }
                 Err(e) => {

@@ -184,6 +184,7 @@ export const commands = [
   { id: 'view.clipping', group: 'View', label: 'Mark clipped samples', keys: ['C'], run: () => (view.clipping.value = !view.clipping.value), icon: 'clip', on: () => view.clipping.value },
   { id: 'view.loupe', group: 'View', label: 'Loupe', keys: ['Q'], run: () => (view.loupe.value = !view.loupe.value), icon: 'loupe', on: () => view.loupe.value },
   { id: 'view.field', group: 'View', label: 'Frame, top field, bottom field', keys: ['T'], run: () => (view.field.value = { '': 'top', top: 'bottom' }[view.field.value] ?? '') },
+  { id: 'view.square', group: 'View', label: 'Square pixels, or the clip’s shape', keys: ['A'], run: () => (view.square.value = !view.square.value), on: () => view.square.value },
   { id: 'view.larger', group: 'View', label: 'Enlarge interface', keys: ['Ctrl+Alt++', 'Ctrl+Alt+=', 'Ctrl+Alt+Shift++'], run: () => resize(1) },
   { id: 'view.smaller', group: 'View', label: 'Shrink interface', keys: ['Ctrl+Alt+-'], run: () => resize(-1) },
   { id: 'filter.times', group: 'View', label: 'Time per filter', keys: ['Shift+F8'], run: () => (timing.value = !timing.value), on: () => timing.value },

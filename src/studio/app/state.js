@@ -14,7 +14,7 @@ import { ApiError, get, post, tab } from './api.js';
  *   shape: number, fields: string, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
- *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[]}}}
+ *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[], shape: number}}}
  *   Checked */
 
 /** All filters, as `grainfield filters --json` prints them. */
@@ -82,6 +82,8 @@ export const view = {
   clipping: signal(false),
   wipe: signal(0.5),
   loupe: signal(false),
+  /** Whether samples are shown as squares, whatever shape the clip says that they have. */
+  square: signal(false),
   /** Whether the result is first where both are shown. */
   swapped: signal(false),
   surround: signal('dark'),

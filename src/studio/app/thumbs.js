@@ -2,7 +2,7 @@
 // shown two to one, and beside it what they add, four times as strong: else they all look alike.
 
 import { picture, post } from './api.js';
-import { clip, doc, fine, frame, plainDoc, selected } from './state.js';
+import { clip, doc, fine, frame, plainDoc, selected, view } from './state.js';
 
 /** @typedef {{name: string, values: Record<string, string>}} Filter */
 /** A recipe to draw, and the filter whose grain or noise is shown alone beside it.
@@ -40,8 +40,9 @@ export function startThumbs(root, planOf, across = 128) {
     const checked = await post('/recipe', { clip: c.id, recipe, drafts: doc.value.drafts });
     if (checked.faults.length || !checked.made) return;
     const { made } = checked;
-    const zoom = Math.min(1, (across * devicePixelRatio) / made.width, (down * devicePixelRatio) / made.height);
-    const size = [made.width, made.height].map((side) => Math.max(1, Math.round(side * zoom)));
+    const shape = view.square.value ? 1 : made.shape;
+    const zoom = Math.min(1, 1 / shape, (across * devicePixelRatio) / made.width / shape, (down * devicePixelRatio) / made.height);
+    const size = [made.width * shape, made.height].map((side) => Math.max(1, Math.round(side * zoom)));
     const half = (/** @type {number} */ side) => Math.round((side * devicePixelRatio) / 2);
     const [w, h] = [Math.min(half(across), made.width), Math.min(half(down), made.height)];
     const shown = (/** @type {string} */ key, /** @type {string} */ query) => picture(`/frame/${c.id}/${key}/${frame.value}?${query}`, stop);
