@@ -2,7 +2,7 @@
 
 use super::exit::Failure;
 use grainfield_filters::recipe::nearest;
-use grainfield_render::assets::{BUILT_IN, built_in, short_name};
+use grainfield_render::assets::{BUILT_IN, about, built_in, short_name};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -41,13 +41,6 @@ pub(super) fn find(typed: &Path, config: Option<&Path>) -> Result<Look, Failure>
     Err(Failure::usage(format!(
         "there is no look '{name}':{near} 'grainfield looks' lists all; to read a file, write its name with .toml"
     )))
-}
-
-/// The first sentence of the comment at the start of a recipe.
-fn about(text: &str) -> String {
-    let comment = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
-    let text = comment.collect::<Vec<_>>().join(" ");
-    text.split_once(". ").map_or(text.clone(), |(first, _)| format!("{first}."))
 }
 
 /// All looks with the first sentence about each.

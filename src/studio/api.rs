@@ -21,6 +21,7 @@ use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::disk::{OutputFile, reach};
+use grainfield_render::assets::{BUILT_IN, about, short_name};
 use grainfield_render::session;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -34,6 +35,16 @@ const MAX_TEXT: u64 = 1 << 20;
 
 pub(super) async fn catalog() -> Response {
     Json(FILTERS.iter().map(session::describe).collect::<Vec<_>>()).into_response()
+}
+
+/// The built-in looks: whole recipes, with a sentence about each.
+pub(super) async fn looks() -> Response {
+    let all = BUILT_IN.iter().filter(|(file, _)| file.starts_with("look-"));
+    let told = all.filter_map(|(file, text)| {
+        let recipe = recipe::parse(text, false).ok()?;
+        Some(json!({ "name": short_name(file), "about": about(text), "recipe": recipe }))
+    });
+    Json(told.collect::<Vec<_>>()).into_response()
 }
 
 pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), ErrorResponse> {
@@ -150,6 +161,7 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
                         "height": format.height,
                         "format": format.name(),
                         "planes": picture::plane_names(&format),
+                        "shape": format.shape(),
                     });
                 }
                 Err(e) => {

@@ -23,6 +23,7 @@ const FILES: &[(&str, &[u8])] = table![
     "kept.js",
     "start.js",
     "thumbs.js",
+    "gallery.js",
     "timeline.js",
     "filters.js",
     "controls.js",

@@ -29,6 +29,7 @@ mod recipe;
 mod recovery;
 mod scene;
 mod scopes;
+mod shrink;
 mod sound;
 mod state;
 mod times;
@@ -135,6 +136,7 @@ async fn serve(options: Options, settings: Resolve, stop: &Arc<AtomicBool>) -> R
 fn router(studio: &Arc<state::Studio>) -> Router {
     let api = Router::new()
         .route("/catalog", get(api::catalog))
+        .route("/looks", get(api::looks))
         .route("/session", get(api::session))
         .route("/autosave", post(api::autosave))
         .route("/forget", post(api::forget))

@@ -6,6 +6,7 @@
 //! always process the whole frame in full size.
 
 use super::fault::Fault;
+use super::shrink::{banded, reduced, shrunk};
 use grainfield_filters::filter::convert::assumed_matrix;
 use grainfield_filters::frame::{Depth, Family, Format, Frame, Sample};
 use grainfield_render::session::converted;
@@ -72,20 +73,22 @@ impl Rgba {
 }
 
 /// Samples around a region that its conversion may use: chroma is interpolated from neighbours.
-const MARGIN: usize = 16;
+pub(super) const MARGIN: usize = 16;
+
+/// The first sample of a part with its margin, and the number of samples.
+pub(super) fn span(at: usize, size: usize, all: u32) -> (usize, usize) {
+    let all = all as usize;
+    let at = at.min(all - 1);
+    // Multiples of 8 keep the places of chroma, fields and stripes.
+    let from = at.saturating_sub(MARGIN) / 8 * 8;
+    (from, (at + size.clamp(1, all - at) + MARGIN).next_multiple_of(8).min(all) - from)
+}
 
 /// The region of a view with its margin, and where the view's region is in it; `None` if that is no small part. The cost
 /// of a conversion then depends on the region instead of the frame.
 fn surroundings(frame: &Frame, view: &View) -> Option<(Frame, View)> {
     let [x, y, width, height] = view.region?;
     let mut format = *frame.format();
-    let span = |at: usize, size: usize, all: u32| {
-        let all = all as usize;
-        let at = at.min(all - 1);
-        // Multiples of 8 keep the places of chroma, fields and stripes.
-        let from = at.saturating_sub(MARGIN) / 8 * 8;
-        (from, (at + size.clamp(1, all - at) + MARGIN).next_multiple_of(8).min(all) - from)
-    };
     let ((left, columns), (top, rows)) = (span(x, width, format.width), span(y, height, format.height));
     if 2 * columns * rows > format.width as usize * format.height as usize {
         return None;
@@ -118,6 +121,12 @@ pub(super) fn show(frame: &Frame, view: &View) -> Result<Rgba, Fault> {
         && let View { region: None, size: Some(size), plane: None, clipping: false, field: None, .. } = *view
     {
         return show(&shrunk(frame, size), &View { size: None, quick: false, ..*view });
+    }
+    if let View { region: None, size: Some(size), plane: None, clipping: false, field: None, .. } = *view
+        && view.gain == 1.0
+        && view.gamma == 1.0
+    {
+        return banded(frame, size);
     }
     let part = surroundings(frame, view);
     let (frame, view) = part.as_ref().map_or((frame, view), |(frame, view)| (frame, view));
@@ -305,152 +314,10 @@ fn cut(whole: Rgba, region: Option<[usize; 4]>) -> Rgba {
     Rgba { width, height, bytes }
 }
 
-/// Reduces by the mean of the area that each pixel covers, computed exactly and rounded half up; never
-/// enlarges.
-fn reduced(from: Rgba, size: Option<[usize; 2]>) -> Rgba {
-    let Some([width, height]) = size else { return from };
-    let (width, height) = (width.clamp(1, from.width), height.clamp(1, from.height));
-    if (width, height) == (from.width, from.height) {
-        return from;
-    }
-    // Sums are whole numbers that the floats hold exactly: down at most 255 times the height of a picture, below 2^24;
-    // across and down 255 times its pixels, below 2^53.
-    let all = (from.width * from.height) as f64;
-    let (across, down) = (weights(from.width, width), weights(from.height, height));
-    let mut sums = vec![0.0f32; 4 * from.width];
-    let mut bytes = vec![0; 4 * width * height];
-    for ((first, parts), to) in down.iter().zip(bytes.chunks_exact_mut(4 * width)) {
-        sums.fill(0.0);
-        for (row, &part) in from.bytes.chunks_exact(4 * from.width).skip(*first).zip(parts) {
-            sums.iter_mut().zip(row).for_each(|(sum, v)| *sum += f32::from(*v) * part as f32);
-        }
-        for ((first, parts), to) in across.iter().zip(to.chunks_exact_mut(4)) {
-            let mut pixel = [0.0f64; 4];
-            for (sum, &part) in sums[4 * first..].chunks_exact(4).zip(parts) {
-                for c in 0..4 {
-                    pixel[c] += f64::from(sum[c]) * part;
-                }
-            }
-            // A mean is at least 1 / (2 * all) away from where it is rounded to another code, which is more than the
-            // division can be wrong.
-            to.copy_from_slice(&pixel.map(|sum| ((2.0 * sum + all) / (2.0 * all)) as u8));
-        }
-    }
-    Rgba { width, height, bytes }
-}
-
-/// All planes in one size, by the mean of the area that each sample covers; whole numbers become 16 bits.
-fn shrunk(frame: &Frame, [width, height]: [usize; 2]) -> Frame {
-    let from = *frame.format();
-    let (width, height) = (width.clamp(1, from.width as usize), height.clamp(1, from.height as usize));
-    let depth = if from.depth == Depth::Float { Depth::Float } else { Depth::Bits(16) };
-    // By the height of the whole frame.
-    let matrix = assumed_matrix(&from).0;
-    let (w, h) = (width as u32, height as u32);
-    let mut small = Frame::new(Format { width: w, height: h, subsampling: (0, 0), depth, matrix, ..from });
-    for p in 0..from.planes() {
-        let (columns, rows) = from.plane_size(p);
-        let (across, down) = (weights(columns, width), weights(rows, height));
-        let all = (columns * rows) as f32;
-        // The middle of chroma and the ends of the range are other codes in 16 bits.
-        let (scale, middle) = match from.depth {
-            Depth::Bits(bits) if from.full_range() => {
-                let middle = if from.is_chroma(p) { (1u32 << (bits - 1)) as f32 } else { 0.0 };
-                (65535.0 / ((1u32 << bits) - 1) as f32, middle)
-            }
-            Depth::Bits(bits) => ((1u32 << (16 - bits)) as f32, 0.0),
-            Depth::Float => (1.0, 0.0),
-        };
-        let mut sums = vec![0.0f32; columns];
-        for (y, (first, parts)) in down.iter().enumerate() {
-            sums.fill(0.0);
-            for (row, &part) in (*first..).zip(parts) {
-                let part = part as f32;
-                match from.depth.bytes() {
-                    1 => sums
-                        .iter_mut()
-                        .zip(frame.row::<u8>(p, row))
-                        .for_each(|(s, v)| *s += f32::from(*v) * part),
-                    2 => sums
-                        .iter_mut()
-                        .zip(frame.row::<u16>(p, row))
-                        .for_each(|(s, v)| *s += f32::from(*v) * part),
-                    _ => sums.iter_mut().zip(frame.row::<f32>(p, row)).for_each(|(s, v)| *s += *v * part),
-                }
-            }
-            let means = across.iter().map(|(first, parts)| {
-                sums[*first..].iter().zip(parts).fold(0.0, |sum, (v, part)| sum + v * *part as f32) / all
-            });
-            if depth == Depth::Float {
-                small.row_mut::<f32>(p, y).iter_mut().zip(means).for_each(|(to, v)| *to = v);
-            } else {
-                let zero = if middle > 0.0 { 32768.5 } else { 0.5 };
-                // The cast saturates.
-                let code = |v: f32| ((v - middle) * scale + zero) as u16;
-                small.row_mut::<u16>(p, y).iter_mut().zip(means).for_each(|(to, v)| *to = code(v));
-            }
-        }
-    }
-    small
-}
-
-/// For each of `to` samples: the first of the `from` samples that it covers, and the covered lengths of that and the
-/// following ones, in units of 1/`to` of a sample.
-fn weights(from: usize, to: usize) -> Vec<(usize, Vec<f64>)> {
-    (0..to)
-        .map(|i| {
-            let (start, end) = (i * from, (i + 1) * from);
-            let first = start / to;
-            let last = (end - 1) / to;
-            let part = |s: usize| (((s + 1) * to).min(end) - (s * to).max(start)) as f64;
-            (first, (first..=last).map(part).collect())
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use grainfield_filters::frame::ColorRange;
-
-    fn made(width: usize, height: usize) -> Rgba {
-        let mut p = Rgba::new(width, height);
-        each(&mut p, |x, y| [(x * 37 + y * 11) as u8, (x * 5) as u8, (y * 91) as u8]);
-        p
-    }
-
-    #[test]
-    fn smaller_is_the_mean_of_the_area() {
-        let from = made(7, 5);
-        for (width, height) in [(3, 2), (7, 1), (1, 5), (6, 4), (1, 1)] {
-            let to = reduced(from.clone(), Some([width, height]));
-            for y in 0..height {
-                for x in 0..width {
-                    for c in 0..3 {
-                        // The reference: the overlap of each sample with the pixel.
-                        let overlap = |s: usize, i: usize, from: usize, to: usize| {
-                            let (a, b) = ((i * from) as f64 / to as f64, ((i + 1) * from) as f64 / to as f64);
-                            ((s + 1) as f64).min(b) - (s as f64).max(a)
-                        };
-                        let mut sum = 0.0;
-                        for sy in 0..5 {
-                            for sx in 0..7 {
-                                let w =
-                                    overlap(sx, x, 7, width).max(0.0) * overlap(sy, y, 5, height).max(0.0);
-                                sum += w * f64::from(from.bytes[4 * (sy * 7 + sx) + c]);
-                            }
-                        }
-                        let mean = sum * (width * height) as f64 / 35.0;
-                        let got = f64::from(to.bytes[4 * (y * width + x) + c]);
-                        assert!(
-                            (got - mean).abs() <= 0.5 + 1e-9,
-                            "{width}x{height} at {x},{y}: {got} {mean}"
-                        );
-                    }
-                }
-            }
-        }
-    }
 
     /// A region is what it is in the whole picture, and no more than its surroundings is converted. The whole is high
     /// enough for another matrix than its parts would have.
@@ -505,7 +372,8 @@ mod tests {
 
     #[test]
     fn parts_are_cut_out_and_never_beyond() {
-        let from = made(7, 5);
+        let mut from = Rgba::new(7, 5);
+        each(&mut from, |x, y| [(x * 37 + y * 11) as u8, (x * 5) as u8, (y * 91) as u8]);
         let part = cut(from.clone(), Some([5, 3, 9, 1]));
         assert_eq!((part.width, part.height), (2, 1));
         assert_eq!(part.bytes[..], from.bytes[4 * (3 * 7 + 5)..4 * (4 * 7)]);

@@ -277,3 +277,50 @@ fn everything_grows_and_pictures_stay_exact() {
     b.run("await new Promise((r) => setTimeout(r, 100))");
     assert_eq!(b.run(point), json!("[10,20]"));
 }
+
+/// Samples have the shape that the clip says, across and under the pointer, until they are shown square.
+#[test]
+fn samples_have_the_clips_shape() {
+    let session = Session::new();
+    for (name, shape) in [("wide.mkv", "16/15"), ("narrow.mkv", "8/9")] {
+        let made = std::process::Command::new("ffmpeg")
+            .args(["-v", "error", "-f", "lavfi", "-i"])
+            .arg(format!("testsrc=size=90x72:rate=24:duration=0.2,setsar={shape}"))
+            .args(["-c:v", "ffv1"])
+            .arg(session.path(name))
+            .status();
+        assert!(made.unwrap().success());
+    }
+    let studio = Studio::start(&session, "wide.mkv");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.view.layout.value = 'in'; v.zoomTo(3);");
+    let shown = "const p = v.panes.get('in'); return [p.across(), p.zoom(), ...p.origin(), s.clip.value.id];";
+    for want in [3.2, 3.0] {
+        b.settle();
+        let told = b.run(shown);
+        let [across, down, left, top] = [0, 1, 2, 3].map(|i| told[i].as_f64().unwrap());
+        assert!((across - want).abs() < 1e-9 && down == 3.0, "{told}");
+        let frame = studio.get(&format!("/frame/{}/0/0?side=in", told[4])).body;
+        let (width, bytes) = b.canvas("in");
+        for (x, y) in [(0, 0), (89, 71), (37, 21), (75, 50)] {
+            let at = |n: usize, from: f64, by: f64| (from + (n as f64 + 0.5) * by) as usize;
+            let (cx, cy) = (at(x, left, across), at(y, top, down));
+            assert_eq!(&bytes[4 * (cy * width + cx)..][..3], &frame[4 * (90 * y + x)..][..3], "{x},{y}");
+            let under = b.run(&format!(
+                "const p = v.panes.get('in'); const r = p.canvas.getBoundingClientRect();
+                 return p.at({{ clientX: r.left + {cx}.5 * r.width / p.canvas.width, clientY: r.top + {cy}.5 * r.height / p.canvas.height }}).map(Math.floor);"
+            ));
+            assert_eq!(under, json!([x, y]));
+        }
+        b.press("A");
+    }
+    // Smaller ones are the mean of what they cover, also where that is so in one direction alone.
+    let size = |input: &str, zoom: &str| {
+        b.run(&format!("await s.openClip('{input}'); s.view.zoom.value = {zoom};"));
+        b.settle();
+        b.run("const { source } = v.panes.get('in').shown; return [source.width, source.height]")
+    };
+    assert_eq!(size("wide.mkv", "0.5"), json!([48, 36]));
+    assert_eq!(size("narrow.mkv", "1"), json!([80, 72]));
+}

@@ -6,6 +6,7 @@ mod browser;
 mod cutting;
 mod drawings;
 mod effects;
+mod gallery;
 #[path = "../program/util.rs"]
 mod util;
 

@@ -179,3 +179,33 @@ fn the_hand_on_the_timeline_sees_key_frames() {
     );
     moves(vec![json!({ "type": "pointerUp", "button": 0 })]);
 }
+
+/// While a slider is dragged, the source's frame is decoded no more: its file is gone.
+#[test]
+fn a_drag_decodes_the_source_once() {
+    let session = Session::new();
+    session.run("render pattern:zoneplate:size=640x360:frames=1 shot.####.png").ok();
+    let studio = Studio::start(&session, "shot.####.png");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('grain')");
+    b.settle();
+    std::fs::remove_file(session.path("shot.0000.png")).unwrap();
+    let shown = b.run(
+        "const range = document.querySelector('[data-setting=strength] input[type=range]');
+         const shown = new Set();
+         for (let i = 0; i < 12; i++) {
+           range.value = String(Number(range.min) + Number(range.step) * (20 + 2 * i));
+           range.dispatchEvent(new Event('input', { bubbles: true }));
+           await new Promise((r) => setTimeout(r, 40));
+           shown.add(v.panes.get('out').shownUrl);
+         }
+         return shown.size;",
+    );
+    assert!(shown.as_u64() > Some(2), "pictures follow the slider: {shown}");
+    b.settle();
+    assert_eq!(
+        b.run("const p = v.panes.get('out'); return [p.error, p.shownUrl === p.url]"),
+        json!(["", true])
+    );
+}

@@ -91,7 +91,9 @@ fn shots() {
         b.run("const e = document.querySelector('[aria-label=\"The curve as text\"]'); e.value = '0=0;24(smooth)=90;80=90;110=0'; e.dispatchEvent(new Event('change')); document.querySelector('.effect').scrollIntoView();");
         shot("particles");
         b.run("s.replaceRecipe({ steps: [{ name: 'grain', off: false, values: { preset: '16mm' } }], seed: null });");
-        for (key, what) in [("Ctrl+F", "add"), ("F1", "keys"), ("F7", "render"), ("Ctrl+K", "commands")] {
+        for (key, what) in
+            [("Ctrl+F", "add"), ("F1", "keys"), ("F7", "render"), ("G", "looks"), ("Ctrl+K", "commands")]
+        {
             b.press(key);
             if what == "add" {
                 "film".chars().for_each(|c| b.press(&c.to_string()));

@@ -29,3 +29,10 @@ pub fn short_name(file: &str) -> &str {
 pub fn built_in(name: &str) -> Option<(&'static str, &'static str)> {
     BUILT_IN.into_iter().find(|(file, _)| short_name(file) == name || *file == name)
 }
+
+/// The first sentence of the comment at the start of a recipe.
+pub fn about(text: &str) -> String {
+    let comment = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
+    let text = comment.collect::<Vec<_>>().join(" ");
+    text.split_once(". ").map_or(text.clone(), |(first, _)| format!("{first}."))
+}

@@ -21,7 +21,7 @@ mod tracks;
 
 pub use attach::one;
 pub use attach::{AttachError, AttachProblem, attach, no_track};
-pub use built_in::{BUILT_IN, built_in, short_name};
+pub use built_in::{BUILT_IN, about, built_in, short_name};
 pub use clip::load_clip;
 pub use effect::{load_effect, load_effect_with};
 pub use font::load_font;

@@ -3,7 +3,7 @@
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, offers, post, report, scale, setValue, settingOf, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
-import { icon } from './keys.js';
+import { command, icon, keyText } from './keys.js';
 import { fileDialog } from './files.js';
 
 /** @typedef {import('./state.js').Step} Step */
@@ -99,16 +99,24 @@ export function colourText(parts) {
 export const partsText = (s, parts) =>
   s.kind === 'colour' ? colourText(parts) : parts.map((p) => short(p)).join(',');
 
-/** Chooses a preset: settings that it has go back to it, and can be kept on purpose.
- * @param {Step} step @param {Setting} s @param {string} preset */
-function usePreset(step, s, preset) {
+/** A filter's values with a preset, whose settings go back to it; and those that are lost by that.
+ * @param {Record<string, string>} values @param {Setting} s @param {string} preset @returns {[Record<string, string>, Record<string, string>]} */
+export function withPreset(values, s, preset) {
   const own = s.choices?.find((c) => c.id === preset)?.values ?? {};
-  const lost = Object.entries(step.values).filter(([id]) => id in own && id !== 'preset');
-  editStep(step.id, (one) => ({ ...one, values: { ...Object.fromEntries(Object.entries(one.values).filter(([id]) => !lost.some((l) => l[0] === id))), preset } }));
-  if (!lost.length) return;
+  const part = (/** @type {boolean} */ is) => Object.fromEntries(Object.entries(values).filter(([id]) => (id in own && id !== 'preset') === is));
+  return [{ ...part(false), preset }, part(true)];
+}
+
+/** Chooses a preset: settings that it has go back to it, and can be kept on purpose.
+ * @param {Step} step @param {Setting} s @param {string} preset @param {Record<string, string>} [more] further values */
+export function usePreset(step, s, preset, more = {}) {
+  const [values, lost] = withPreset(step.values, s, preset);
+  editStep(step.id, (one) => ({ ...one, values: { ...values, ...more } }));
+  const all = Object.entries(lost);
+  if (!all.length) return;
   const offer = {
-    text: `${spoken(preset)} has ${lost.map(([id, v]) => `its own ${settingOf(step, id)?.label.toLowerCase() ?? id} (yours was ${v.length > 20 ? 'a curve' : v})`).join(', ')}.`,
-    answers: /** @type {[string, () => unknown][]} */ ([['Keep mine', () => editStep(step.id, (one) => ({ ...one, values: { ...one.values, ...Object.fromEntries(lost) } }))]]),
+    text: `${spoken(preset)} has ${all.map(([id, v]) => `its own ${settingOf(step, id)?.label.toLowerCase() ?? id} (yours was ${v.length > 20 ? 'a curve' : v})`).join(', ')}.`,
+    answers: /** @type {[string, () => unknown][]} */ ([['Keep mine', () => editStep(step.id, (one) => ({ ...one, values: { ...one.values, ...lost } }))]]),
   };
   offers.value = [...offers.value, offer];
   setTimeout(() => (offers.value = offers.value.filter((o) => o !== offer)), 15000);
@@ -198,7 +206,8 @@ function body(step, s, given, effective, id) {
     case 'choice':
       return html`<select id=${id} @change=${(/** @type {any} */ e) => (s.id === 'preset' && e.target.value ? usePreset(step, s, e.target.value) : set(e.target.value === '' ? null : e.target.value))}>
         ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${spoken(effective) || (s.id === 'preset' ? 'none' : 'as the preset says')}</option>` : nothing}
-        ${s.choices?.map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${spoken(c.id)}</option>`)}</select>`;
+        ${s.choices?.map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${spoken(c.id)}</option>`)}</select>
+        ${s.id === 'preset' && clip.value ? html`<button class="icon" title="Presets as pictures (${keyText('look.presets')})" aria-label="Presets as pictures" @click=${command('look.presets').run}>${icon('grid')}</button>` : nothing}`;
     case 'number':
     case 'whole':
       return s.min === undefined || s.max === undefined ? text(id, value, typed) : number(step, s, given, effective, id);

@@ -329,11 +329,11 @@ const shaped = (k, shape) => (shape !== 'bezier' ? shape : handlesOf(k.shape) ? 
 function table(d, m) {
   const change = (/** @type {number} */ i, /** @type {Partial<Key>} */ to) => write(d.keys.map((k, n) => (n === i ? { ...k, ...to } : k)));
   return html`<div class="keytable"><table aria-label="Keys">
-    <thead><tr><th>Time</th><th>Value${m.setting.kind in partNames ? ` (${partNames[/** @type {'position'} */ (m.setting.kind)].join(', ')})` : ''}</th><th>To the next</th><td></td></tr></thead>
+    <thead><tr><th>Time</th><th>Value${m.setting.kind in partNames ? ` (${partNames[/** @type {'position'} */ (m.setting.kind)].join(', ')})` : ''}</th><th>Interpolation</th><td></td></tr></thead>
     <tbody>${d.keys.slice(0, 200).map((k, i) => html`<tr class=${i === chosen.value ? 'chosen' : ''} @focusin=${() => (chosen.value = i)}>
       <td><input class="number" aria-label="Time" title="A frame, or seconds as 1.5s" .value=${k.at} @keydown=${nudgeField(i, true)} @change=${(/** @type {any} */ e) => change(i, { at: e.target.value.trim() })}></td>
       <td><input class="text digits" aria-label="Value" .value=${k.text ?? partsText(m.setting, k.value)} @keydown=${nudgeField(i, false)} @change=${(/** @type {any} */ e) => change(i, { text: e.target.value.trim() })}></td>
-      <td><select aria-label="Shape to the next key" ?disabled=${i === d.keys.length - 1 && d.after === 'hold'} title=${k.shape} @change=${(/** @type {any} */ e) => change(i, { shape: shaped(k, e.target.value) })}>
+      <td><select aria-label="Interpolation to the next key" ?disabled=${i === d.keys.length - 1 && d.after === 'hold'} title=${k.shape} @change=${(/** @type {any} */ e) => change(i, { shape: shaped(k, e.target.value) })}>
         ${[...shapes, 'bezier', ...eases, ...(shapes.includes(k.shape) || eases.includes(k.shape) || handlesOf(k.shape) ? [] : [k.shape])].map((s) => html`<option .selected=${s === k.shape || (s === 'bezier' && !!handlesOf(k.shape))}>${s}</option>`)}</select></td>
       <td><button class="icon small" aria-label="Delete the key" title="Delete the key" @click=${() => removeKey(i)}>×</button></td></tr>`)}
     </tbody></table></div>`;

@@ -8,7 +8,7 @@ import {
 } from './state.js';
 import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
 import { fileDialog } from './files.js';
-import { startThumbs } from './thumbs.js';
+import { startThumbs, withFilter } from './thumbs.js';
 import { spoken } from './controls.js';
 
 /** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
@@ -252,7 +252,10 @@ function chooser(title, all) {
   const list = element.querySelector('ul');
   if (!list || !clip.value || !all.some((one) => one.filter)) return;
   element.classList.add('pictured');
-  const thumbs = startThumbs(list, (id) => all.find((one) => one.id === id)?.filter ?? null);
+  const thumbs = startThumbs(list, (id) => {
+    const filter = all.find((one) => one.id === id)?.filter;
+    return filter ? withFilter(filter) : null;
+  });
   const stop = effect(() => {
     void [typed.value, unfolded.value];
     queueMicrotask(thumbs.refresh);
@@ -322,7 +325,7 @@ export function keysDialog() {
 export function factsDialog() {
   const c = clip.value;
   if (!c) return;
-  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['fields', c.fields], ['pixels', c.shape === 1 ? 'square' : `${Number(c.shape.toFixed(4))} times as wide as high; the panes show them square`],
+  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['fields', c.fields], ['pixels', c.shape === 1 ? 'square' : `${Number(c.shape.toFixed(4))} times as wide as high`],
     ['colour', c.colour], ...(c.matrix && c.planes.includes('U') && !c.colour.includes(c.matrix) ? [['matrix', `not stated: ${c.matrix} is assumed`]] : []), ['frames', `${c.first} to ${c.estimated ? 'about ' : ''}${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
   dialog(c.name, () => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
     <footer><button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');

@@ -131,6 +131,7 @@ function template() {
       <h1>Filters</h1>
       <button class="icon" title="${up.label} (${keyText('filter.up')})" aria-label=${up.label} ?disabled=${selected.value < 1} @click=${up.run}>${icon('up')}</button>
       <button class="icon" title="${down.label} (${keyText('filter.down')})" aria-label=${down.label} ?disabled=${selected.value >= steps.length - 1} @click=${down.run}>${icon('down')}</button>
+      <button class="add" title="Whole looks and presets, as pictures of this frame (${keyText('look.gallery')})" ?disabled=${!clip.value} @click=${command('look.gallery').run}>${icon('grid')}Looks</button>
       <button class="add" title="Add a filter (${keyText('filter.add')})" @click=${() => addFilterDialog()}>${icon('add')}Add</button>
     </div>
     <ul aria-label="Filters, in order" data-own-keys @keydown=${onListKey}>

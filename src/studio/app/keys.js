@@ -8,6 +8,7 @@ import {
 } from './state.js';
 import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import * as dialogs from './dialogs.js';
+import { galleryDialog } from './gallery.js';
 import { renderDialog } from './render.js';
 
 /** @typedef {{id: string, group: string, label: string, keys: string[], run: () => void, icon?: string,
@@ -26,7 +27,7 @@ const shapes = {
   key: 'M8 2l5 6-5 6-5-6z', reset: 'M8 3a5 5 0 1 1-4.600 3l1.800.8A3 3 0 1 0 8 5v2.500L4 4l4-3.500z', loupe: 'M6.500 1a5.500 5.500 0 0 1 4.400 8.800l4 4-1.400 1.400-4-4A5.500 5.500 0 1 1 6.500 1zm0 2a3.500 3.500 0 1 0 0 7 3.500 3.500 0 0 0 0-7z',
   sceneback: 'M2 3h2v10H2zM14 3v10L9 8zM9 3v10L4 8z', sceneforward: 'M12 3h2v10h-2zM2 3v10l5-5zM7 3v10l5-5z', marker: 'M4 1h8v14L8 11l-4 4z',
   sound: 'M1 6h3l4-4v12l-4-4H1zM10 5a4 4 0 0 1 0 6zM10 2a6 6 0 0 1 0 12v-1.500a4.500 4.500 0 0 0 0-9z',
-  clip: 'M1 13 13 1h2v2L3 15H1zM1 6l5-5h3L1 9zM15 10l-5 5H7l8-8z',
+  grid: 'M1 1h6v6H1zM9 1h6v6H9zM1 9h6v6H1zM9 9h6v6H9z', clip: 'M1 13 13 1h2v2L3 15H1zM1 6l5-5h3L1 9zM15 10l-5 5H7l8-8z',
 };
 
 /** @param {string} name */
@@ -98,6 +99,8 @@ export const commands = [
   { id: 'edit.undo', group: 'Edit', label: 'Undo', keys: ['Ctrl+Z'], run: undo, icon: 'undo', can: () => canUndo.value },
   { id: 'edit.redo', group: 'Edit', label: 'Redo', keys: ['Ctrl+Y', 'Ctrl+Shift+Z'], run: redo, icon: 'redo', can: () => canRedo.value },
   { id: 'filter.add', group: 'Filters', label: 'Add a filter', keys: ['Ctrl+F'], run: () => dialogs.addFilterDialog(), icon: 'add' },
+  { id: 'look.gallery', group: 'Filters', label: 'Looks', keys: ['G'], run: () => galleryDialog(), icon: 'grid', can: open },
+  { id: 'look.presets', group: 'Filters', label: 'Presets of the filter, as pictures', keys: ['Shift+G'], run: () => galleryDialog(selectedStep.value?.name), can: () => !!selectedStep.value && open() },
   { id: 'filter.copy', group: 'Filters', label: 'Copy the filter', keys: ['Ctrl+C'], run: () => {
     const s = selectedStep.value;
     if (s) copied = { name: s.name, values: s.values };
@@ -181,6 +184,7 @@ export const commands = [
   { id: 'view.clipping', group: 'View', label: 'Mark clipped samples', keys: ['C'], run: () => (view.clipping.value = !view.clipping.value), icon: 'clip', on: () => view.clipping.value },
   { id: 'view.loupe', group: 'View', label: 'Loupe', keys: ['Q'], run: () => (view.loupe.value = !view.loupe.value), icon: 'loupe', on: () => view.loupe.value },
   { id: 'view.field', group: 'View', label: 'Frame, top field, bottom field', keys: ['T'], run: () => (view.field.value = { '': 'top', top: 'bottom' }[view.field.value] ?? '') },
+  { id: 'view.square', group: 'View', label: 'Square pixels, or the clip’s shape', keys: ['A'], run: () => (view.square.value = !view.square.value), on: () => view.square.value },
   { id: 'view.larger', group: 'View', label: 'Enlarge interface', keys: ['Ctrl+Alt++', 'Ctrl+Alt+=', 'Ctrl+Alt+Shift++'], run: () => resize(1) },
   { id: 'view.smaller', group: 'View', label: 'Shrink interface', keys: ['Ctrl+Alt+-'], run: () => resize(-1) },
   { id: 'filter.times', group: 'View', label: 'Time per filter', keys: ['Shift+F8'], run: () => (timing.value = !timing.value), on: () => timing.value },

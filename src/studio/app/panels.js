@@ -47,6 +47,8 @@ function bar() {
       ${planes.map((p, i) => html`<option value=${i} .selected=${view.plane.value === i}>${p}</option>`)}</select></label>
     <label title="Field of an interlaced picture (${keyText('view.field')})"><select aria-label="Field" @change=${(/** @type {any} */ e) => (view.field.value = e.target.value)}>
       ${[['', 'Fields'], ['top', 'Top field'], ['bottom', 'Bottom field']].map(([id, name]) => html`<option value=${id} .selected=${view.field.value === id}>${name}</option>`)}</select></label>
+    ${!c || c.shape === 1 ? nothing : html`<label title="Shape of the pixels (${keyText('view.square')}): that of the clip, or one sample as a square"><select aria-label="Pixels" @change=${(/** @type {any} */ e) => (view.square.value = e.target.value === '1')}>
+      <option value="" .selected=${!view.square.value}>${short(c.shape)}:1</option><option value="1" .selected=${view.square.value}>Square</option></select></label>`}
     <label title=${isDiff ? 'Gain of the difference' : 'Gain'}><select aria-label=${isDiff ? 'Gain of the difference' : 'Gain'} @change=${(/** @type {any} */ e) => (gain.value = Number(e.target.value))}>
       ${[0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => html`<option value=${g} .selected=${g === gain.value}>${isDiff ? 'Diff' : 'Gain'} ${g}×</option>`)}</select></label>
     <label title="Gamma of the view, after the gain"><select aria-label="Gamma" ?disabled=${isDiff} @change=${(/** @type {any} */ e) => (view.gamma.value = Number(e.target.value))}>
@@ -291,12 +293,12 @@ function drawLoupe() {
   context.imageSmoothingEnabled = false;
   context.fillStyle = '#000';
   context.fillRect(0, 0, canvas.width, canvas.height);
-  const z = p.zoom();
+  const [zx, z] = [p.across(), p.zoom()];
   const [left, top] = p.origin();
   const cells = 11;
   const cell = canvas.width / cells;
   const half = (cells - 1) / 2;
-  context.drawImage(p.canvas, left + (at.x - half) * z, top + (at.y - half) * z, cells * z, cells * z, 0, 0, canvas.width, canvas.height);
+  context.drawImage(p.canvas, left + (at.x - half) * zx, top + (at.y - half) * z, cells * zx, cells * z, 0, 0, canvas.width, canvas.height);
   context.strokeStyle = '#d9a441';
   context.strokeRect(half * cell, half * cell, cell, cell);
 }
@@ -322,7 +324,7 @@ function status() {
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
   return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
     <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
-    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape)}:1`}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
+    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape)}:1${view.square.value ? ', shown square' : ''}`}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
     ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}
     <span class="space"></span>
     ${simulating.value ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}

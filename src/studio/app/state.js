@@ -1,7 +1,7 @@
 // @ts-check The state of the page. Everything displayed follows from these signals; the recipe is changed only through
 // `edit`, so that every change can be undone.
 
-import { batch, computed, effect, signal } from './vendor/signals-core.js';
+import { batch, computed, effect, signal, untracked } from './vendor/signals-core.js';
 import { ApiError, get, post, tab } from './api.js';
 
 /** `origin` says which filter of the text that was opened it was: the number of that text, and the place in it.
@@ -14,7 +14,7 @@ import { ApiError, get, post, tab } from './api.js';
  *   shape: number, fields: string, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
- *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[]}}}
+ *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[], shape: number}}}
  *   Checked */
 
 /** All filters, as `grainfield filters --json` prints them. */
@@ -82,6 +82,8 @@ export const view = {
   clipping: signal(false),
   wipe: signal(0.5),
   loupe: signal(false),
+  /** Whether samples are shown as squares, whatever shape the clip says that they have. */
+  square: signal(false),
   /** Whether the result is first where both are shown. */
   swapped: signal(false),
   surround: signal('dark'),
@@ -195,6 +197,15 @@ export function addStep(name, values = {}) {
   });
 }
 
+/** Applies a look: its filters take the place of those that are there, or follow them.
+ * @param {{steps: {name: string, off: boolean, values: Record<string, string>}[], seed: string | null}} look @param {boolean} follow */
+export function applyLook(look, follow) {
+  const steps = look.steps.map((s) => ({ ...s, id: nextId++ }));
+  const at = follow ? doc.value.steps.length : 0;
+  edit((d) => ({ ...d, steps: [...(follow ? d.steps : []), ...steps], seed: follow ? d.seed : look.seed ?? d.seed }));
+  selected.value = at;
+}
+
 /** @param {number} id */
 export function removeStep(id) {
   edit((d) => ({ ...d, steps: d.steps.filter((s) => s.id !== id) }));
@@ -262,6 +273,9 @@ async function ask() {
     again = false;
     try {
       const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe: plainDoc(), base: baseAsked(), drafts: doc.value.drafts });
+      const was = checked.value?.made;
+      // The panes ask for the picture before the rest of the page is drawn anew; what they ask for depends on its size.
+      if (!answer.faults.length && was && was.width === answer.made?.width && was.height === answer.made.height) key.value = answer.key;
       batch(() => {
         checked.value = answer;
         if (!answer.faults.length) key.value = answer.key;
@@ -276,7 +290,8 @@ async function ask() {
 effect(() => {
   void doc.value;
   void clip.value;
-  if (catalog.value.length) queueMicrotask(check);
+  // The server works on it while the page is drawn anew.
+  if (catalog.value.length) untracked(check);
 });
 
 /** The server has closed the clip: opens it again. */

@@ -2,46 +2,55 @@
 // shown two to one, and beside it what they add, four times as strong: else they all look alike.
 
 import { picture, post } from './api.js';
-import { clip, doc, fine, frame, plainDoc, selected } from './state.js';
+import { clip, doc, fine, frame, plainDoc, selected, view } from './state.js';
 
-/** The width of a small picture, in pixels of the page. */
-const WIDTH = 128;
-const HEIGHT = 72;
+/** @typedef {{name: string, values: Record<string, string>}} Filter */
+/** A recipe to draw, and the filter whose grain or noise is shown alone beside it.
+ * @typedef {{recipe: ReturnType<typeof plainDoc>, alone: Filter | null}} Plan */
+
+/** The recipe with a filter as it would be added: after the selected one. @param {Filter} filter @returns {Plan} */
+export function withFilter(filter) {
+  const recipe = plainDoc();
+  recipe.steps.splice(doc.value.steps.length ? selected.value + 1 : 0, 0, { ...filter, off: false });
+  return { recipe, alone: fine.includes(filter.name) ? filter : null };
+}
 
 /**
- * Draws what is in sight of a list into its canvases, until it is stopped.
+ * Draws what is in sight of a list into its canvases, until it is stopped. What a choice stands for is before its first `|`;
+ * the rest says how it is drawn.
  * @param {HTMLElement} root what scrolls
- * @param {(id: string) => {name: string, values: Record<string, string>} | null} filterOf the filter that a canvas' choice stands for
+ * @param {(choice: string) => Plan | null} planOf what a canvas' choice stands for
+ * @param {number} [across] the width of a picture, in pixels of the page
  */
-export function startThumbs(root, filterOf) {
+export function startThumbs(root, planOf, across = 128) {
+  const down = Math.round((across * 9) / 16);
   const abort = new AbortController();
   const c = clip.value;
   /** @type {Set<HTMLCanvasElement>} */
   const waiting = new Set();
-  let working = false;
+  /** What is drawn now. @type {null | {canvas: HTMLCanvasElement, choice: string, abort: AbortController}} */
+  let running = null;
 
-  /** @param {HTMLCanvasElement} canvas */
-  async function draw(canvas) {
-    const { choice } = canvas.dataset;
-    const filter = filterOf(choice ?? '');
-    if (!c || !filter) return;
-    // As it would be added: after the selected filter.
-    const recipe = plainDoc();
-    recipe.steps.splice(doc.value.steps.length ? selected.value + 1 : 0, 0, { ...filter, off: false });
+  /** @param {HTMLCanvasElement} canvas @param {AbortSignal} stop */
+  async function draw(canvas, stop) {
+    const { choice = '' } = canvas.dataset;
+    const plan = planOf(choice);
+    if (!c || !plan) return;
+    const { recipe, alone } = plan;
     const checked = await post('/recipe', { clip: c.id, recipe, drafts: doc.value.drafts });
     if (checked.faults.length || !checked.made) return;
     const { made } = checked;
-    const width = Math.round(WIDTH * devicePixelRatio);
-    const height = Math.max(1, Math.round((width * made.height) / made.width));
+    const shape = view.square.value ? 1 : made.shape;
+    const zoom = Math.min(1, 1 / shape, (across * devicePixelRatio) / made.width / shape, (down * devicePixelRatio) / made.height);
+    const size = [made.width * shape, made.height].map((side) => Math.max(1, Math.round(side * zoom)));
     const half = (/** @type {number} */ side) => Math.round((side * devicePixelRatio) / 2);
-    const [w, h] = [Math.min(half(WIDTH), made.width), Math.min(half(HEIGHT), made.height)];
-    const shown = (/** @type {string} */ key, /** @type {string} */ query) => picture(`/frame/${c.id}/${key}/${frame.value}?${query}`, abort.signal);
-    const isFine = fine.includes(filter.name);
+    const [w, h] = [Math.min(half(across), made.width), Math.min(half(down), made.height)];
+    const shown = (/** @type {string} */ key, /** @type {string} */ query) => picture(`/frame/${c.id}/${key}/${frame.value}?${query}`, stop);
     const part = `region=${(made.width - w) >> 1},${(made.height - h) >> 1},${w},${h}`;
-    const got = await shown(checked.key, `side=out&${isFine ? part : `size=${width},${height}`}`);
-    const alone = isFine && (await post('/recipe', { clip: c.id, recipe: { ...recipe, steps: [{ ...filter, off: false }] }, drafts: {} }));
-    const added = alone && !alone.faults.length && made.width === c.width && made.height === c.height
-      ? await shown(alone.key, `side=diff&gain=4&${part}`) : null;
+    const got = await shown(checked.key, `side=out&${alone ? part : `size=${size}&quick=true`}`);
+    const by = alone && (await post('/recipe', { clip: c.id, recipe: { ...recipe, steps: [{ ...alone, off: false }] }, drafts: {} }));
+    const added = by && !by.faults.length && made.width === c.width && made.height === c.height
+      ? await shown(by.key, `side=diff&gain=4&${part}`) : null;
     // The list may have changed: this canvas may belong to another choice.
     if (canvas.dataset.choice !== choice) return;
     [canvas.width, canvas.height] = [got.image.width, got.image.height];
@@ -52,16 +61,19 @@ export function startThumbs(root, filterOf) {
   }
 
   async function work() {
-    if (working) return;
-    working = true;
+    if (running) return;
     for (;;) {
-      const [next] = waiting;
-      if (!next || abort.signal.aborted) break;
-      waiting.delete(next);
+      const [canvas] = waiting;
+      if (!canvas || abort.signal.aborted) break;
+      waiting.delete(canvas);
+      const { choice = '', drawn } = canvas.dataset;
+      if (!canvas.isConnected || drawn === choice) continue;
+      const mine = new AbortController();
+      running = { canvas, choice, abort: mine };
       // A choice that needs a further setting has no picture.
-      if (next.isConnected && next.dataset.drawn !== next.dataset.choice) await draw(next).catch(() => {});
+      await draw(canvas, AbortSignal.any([abort.signal, mine.signal])).catch(() => {});
     }
-    working = false;
+    running = null;
   }
 
   const seen = new IntersectionObserver((entries) => {
@@ -72,10 +84,14 @@ export function startThumbs(root, filterOf) {
     }
     work();
   }, { root });
+  const about = (/** @type {string | undefined} */ choice) => choice?.split('|')[0];
   /** Looks for canvases that are new or stand for another choice. */
   const refresh = () => {
+    if (running && running.canvas.dataset.choice !== running.choice) running.abort.abort();
     for (const canvas of /** @type {NodeListOf<HTMLCanvasElement>} */ (root.querySelectorAll('canvas[data-choice]'))) {
-      if (canvas.dataset.drawn && canvas.dataset.drawn !== canvas.dataset.choice) {
+      const { choice, drawn } = canvas.dataset;
+      // A picture of the same thing stays until there is a newer one.
+      if (drawn && about(drawn) !== about(choice)) {
         canvas.width = 1;
         delete canvas.dataset.drawn;
       }

@@ -27,12 +27,11 @@ export const picking = signal(/** @type {null | ((x: number, y: number) => void)
 export const drawing = signal(/** @type {null | 'ellipse' | 'rectangle'} */ (null));
 export const busy = signal(false);
 
-/** The size of what a side shows. @param {Side} side */
+/** The size of what a side shows, and how much wider than high its samples are shown. @param {Side} side */
 function sizeOf(side) {
   const c = clip.value;
-  if (!c) return { width: 1, height: 1 };
-  const made = checked.value?.made;
-  return side === 'in' || !made ? c : made;
+  const { width = 1, height = 1, shape = 1 } = (side === 'in' ? c : checked.value?.made ?? c) ?? {};
+  return { width, height, shape: view.square.value ? 1 : shape };
 }
 
 class Pane {
@@ -83,41 +82,45 @@ class Pane {
     }
   }
 
-  /** Device pixels for one pixel of the picture. @param {number} [wanted] a zoom, or 0 for whole steps that fit, or -1 */
+  /** Device pixels for one pixel of the picture, downwards. @param {number} [wanted] a zoom, or 0 for whole steps that fit, or -1 */
   zoom(wanted = view.zoom.value) {
-    const { width, height } = sizeOf(this.side);
+    const { width, height, shape } = sizeOf(this.side);
     if (wanted > 0) return wanted;
-    const fit = Math.min(this.canvas.width / width, this.canvas.height / height);
+    const fit = Math.min(this.canvas.width / width / shape, this.canvas.height / height);
     return fit >= 1 && wanted === 0 ? Math.floor(fit) : fit;
+  }
+
+  /** The same across. */
+  across() {
+    return this.zoom() * sizeOf(this.side).shape;
   }
 
   /** Where the picture's left upper corner stands on the canvas, in device pixels. */
   origin() {
-    const z = this.zoom();
     const { width, height } = sizeOf(this.side);
     const [cx, cy] = view.center.value;
     const place = (/** @type {number} */ canvas, /** @type {number} */ size, /** @type {number} */ center) =>
-      size * z <= canvas ? Math.floor((canvas - size * z) / 2) : Math.round(canvas / 2 - center * size * z);
-    return [place(this.canvas.width, width, cx), place(this.canvas.height, height, cy)];
+      size <= canvas ? Math.floor((canvas - size) / 2) : Math.round(canvas / 2 - center * size);
+    return [place(this.canvas.width, width * this.across(), cx), place(this.canvas.height, height * this.zoom(), cy)];
   }
 
   /** The address of what should be seen of a frame: nearly that while it moves. @param {number} number @param {boolean} [moves] */
   want(number, moves = true) {
     const c = clip.value;
     if (!c || (this.side !== 'in' && !key.value)) return '';
-    const z = this.zoom();
+    const [zx, z] = [this.across(), this.zoom()];
     const { width, height } = sizeOf(this.side);
     const query = new URLSearchParams({ side: this.side });
-    if (z >= 1) {
+    if (z >= 1 && zx >= 1) {
       const [left, top] = this.origin();
-      const x = Math.max(0, Math.floor(-left / z));
+      const x = Math.max(0, Math.floor(-left / zx));
       const y = Math.max(0, Math.floor(-top / z));
-      const right = Math.min(width, Math.ceil((this.canvas.width - left) / z));
+      const right = Math.min(width, Math.ceil((this.canvas.width - left) / zx));
       const bottom = Math.min(height, Math.ceil((this.canvas.height - top) / z));
       if (right <= x || bottom <= y) return '';
       query.set('region', `${x},${y},${right - x},${bottom - y}`);
     } else {
-      query.set('size', `${Math.max(1, Math.round(width * z))},${Math.max(1, Math.round(height * z))}`);
+      query.set('size', `${Math.max(1, Math.round(width * Math.min(1, zx)))},${Math.max(1, Math.round(height * Math.min(1, z)))}`);
     }
     const gain = this.side === 'diff' ? view.diffGain.value : view.gain.value;
     if (gain !== 1) query.set('gain', String(gain));
@@ -125,7 +128,7 @@ class Pane {
     if (view.field.value) query.set('field', view.field.value);
     if (view.plane.value >= 0) query.set('plane', String(view.plane.value));
     if (view.clipping.value && this.side !== 'diff') query.set('clipping', 'true');
-    if (moves && z < 1) query.set('quick', 'true');
+    if (moves && query.has('size')) query.set('quick', 'true');
     return `${placeOf(this.side, number)}?${query}`;
   }
 
@@ -252,7 +255,8 @@ class Pane {
     const mask = maskOf(selectedStep.value);
     if (mask && this.side !== 'diff') {
       const { width, height } = sizeOf(this.side);
-      const [x, y, w, h] = [mask.at[0] * width, mask.at[1] * height, mask.size[0] * width, mask.size[1] * height].map((v) => v * this.zoom());
+      const [x, w] = [mask.at[0], mask.size[0]].map((v) => v * width * this.across());
+      const [y, h] = [mask.at[1], mask.size[1]].map((v) => v * height * this.zoom());
       const [left, top] = this.origin();
       context.strokeStyle = '#d9a441';
       context.setLineDash([5, 4]);
@@ -264,37 +268,36 @@ class Pane {
     }
     if (!area.value) return;
     const [x, y, w, h] = area.value;
-    const z = this.zoom();
+    const [zx, z] = [this.across(), this.zoom()];
     const [left, top] = this.origin();
     context.strokeStyle = '#d9a441';
-    context.strokeRect(left + x * z - 0.5, top + y * z - 0.5, w * z + 1, h * z + 1);
+    context.strokeRect(left + x * zx - 0.5, top + y * z - 0.5, w * zx + 1, h * z + 1);
   }
 
   /** @param {CanvasRenderingContext2D} context @param {Pane} on */
   paint(context, on) {
     if (!this.shown) return;
     const { source, region, zoomed } = this.shown;
-    const z = on.zoom();
+    const [zx, z] = [on.across(), on.zoom()];
     const [left, top] = on.origin();
     context.imageSmoothingEnabled = false;
-    if (zoomed && z >= 1) {
-      const [x, y] = [left + Math.round(region[0] * z), top + Math.round(region[1] * z)];
-      context.drawImage(source, x, y, left + Math.round((region[0] + source.width) * z) - x, top + Math.round((region[1] + source.height) * z) - y);
+    if (zoomed) {
+      const [x, y] = [left + Math.round(region[0] * zx), top + Math.round(region[1] * z)];
+      context.drawImage(source, x, y, left + Math.round((region[0] + source.width) * zx) - x, top + Math.round((region[1] + source.height) * z) - y);
     } else {
       // One to one if the size has not changed; else until the new picture arrives.
       const { width, height } = sizeOf(this.side);
-      context.drawImage(source, left, top, Math.max(1, Math.round(width * z)), Math.max(1, Math.round(height * z)));
+      context.drawImage(source, left, top, Math.max(1, Math.round(width * zx)), Math.max(1, Math.round(height * z)));
     }
   }
 
   /** Where an event is in the picture; the corner of the sample. @param {PointerEvent | WheelEvent | MouseEvent} event */
   at(event) {
     const box = this.canvas.getBoundingClientRect();
-    const z = this.zoom();
     const [left, top] = this.origin();
     const x = ((event.clientX - box.left) * this.canvas.width) / box.width;
     const y = ((event.clientY - box.top) * this.canvas.height) / box.height;
-    return [(x - left) / z, (y - top) / z];
+    return [(x - left) / this.across(), (y - top) / this.zoom()];
   }
 }
 
@@ -343,12 +346,12 @@ export function zoomTo(to, on = [...panes.values()][0], place = [0, 0]) {
     return;
   }
   const z = Math.max(1 / 16, Math.min(64, to >= 1 ? Math.round(to) : to));
-  const { width, height } = sizeOf(on.side);
+  const { width, height, shape } = sizeOf(on.side);
   const [left, top] = on.origin();
   const middle = [on.canvas.width / 2, on.canvas.height / 2];
-  const under = [(middle[0] + place[0] - left) / from / width, (middle[1] + place[1] - top) / from / height];
+  const under = [(middle[0] + place[0] - left) / from / shape / width, (middle[1] + place[1] - top) / from / height];
   view.zoom.value = z;
-  moveTo(under[0] - place[0] / z / width, under[1] - place[1] / z / height);
+  moveTo(under[0] - place[0] / z / shape / width, under[1] - place[1] / z / height);
 }
 
 /** @param {number} x @param {number} y */
@@ -422,10 +425,11 @@ function listenTo(p) {
       view.wipe.value = Math.max(0, Math.min(1, e.offsetX / canvas.clientWidth));
       return;
     }
-    const scale = (canvas.width / canvas.clientWidth) / p.zoom();
+    const scale = canvas.width / canvas.clientWidth;
     const { center } = drag;
-    if (width * p.zoom() > canvas.width || height * p.zoom() > canvas.height) {
-      moveTo(center[0] - ((e.clientX - drag.x) * scale) / width, center[1] - ((e.clientY - drag.y) * scale) / height);
+    const [across, down] = [width * p.across(), height * p.zoom()];
+    if (across > canvas.width || down > canvas.height) {
+      moveTo(center[0] - ((e.clientX - drag.x) * scale) / across, center[1] - ((e.clientY - drag.y) * scale) / down);
     }
   });
   canvas.addEventListener('pointerup', () => {
@@ -500,7 +504,7 @@ export function startViewer(root) {
   });
   effect(() => {
     void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
-    void [view.clipping.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
+    void [view.clipping.value, view.square.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
     const playingNow = playing.value;
     for (const side of sidesOf(view.layout.value)) {
       const p = pane(side);

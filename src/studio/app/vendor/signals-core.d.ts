@@ -10,3 +10,4 @@ export function computed<T>(work: () => T): ReadonlySignal<T>;
 /** Runs `work` now and whenever a signal that it has read changes, until the function that is returned is called. */
 export function effect(work: () => unknown): () => void;
 export function batch<T>(work: () => T): T;
+export function untracked<T>(work: () => T): T;

@@ -1,0 +1,116 @@
+//! The gallery of looks and presets.
+
+use crate::browser::Browser;
+use crate::server::Studio;
+use crate::util::Session;
+use serde_json::json;
+
+/// Waits until the pictures in sight are drawn as they are wanted.
+fn drawn(b: &Browser) {
+    b.until(
+        "const box = document.querySelector('.gallery')?.getBoundingClientRect();
+         const all = [...document.querySelectorAll('.gallery canvas')].filter((c) => c.getBoundingClientRect().top < box.bottom);
+         return all.length > 3 && all.every((c) => c.dataset.drawn === c.dataset.choice);",
+    );
+}
+
+/// The pixels of the pictures, as numbers to compare.
+const SUMS: &str = "[...document.querySelectorAll('.gallery canvas[data-drawn]')].map((c) =>
+    c.getContext('2d').getImageData(0, 0, c.width, c.height).data.reduce((sum, v, i) => (sum * 31 + v + i) % 4294967291, 7))";
+
+fn click(b: &Browser, name: &str) {
+    b.run(&format!(
+        "[...document.querySelectorAll('.gallery button')].find((e) => e.querySelector('b').textContent === '{name}').click()"
+    ));
+    b.until("return !document.querySelector('dialog[open]')");
+}
+
+#[test]
+fn a_look_is_chosen_by_its_picture() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=320x180:frames=9");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('invert')");
+    b.settle();
+    b.press("G");
+    drawn(&b);
+    let looks = b.run("return [...document.querySelectorAll('.gallery b')].map((e) => e.textContent)");
+    assert!(looks.as_array().unwrap().len() >= 16, "{looks}");
+    assert!(looks.as_array().unwrap().contains(&json!("vhs")), "{looks}");
+    let all = format!("const all = {SUMS}; return [all.length, new Set(all).size, all];");
+    let whole = b.run(&all);
+    assert_eq!(whole[0], whole[1], "no two looks have the same picture");
+    // Each look has half of its strength, without a fault.
+    b.run(
+        "const e = document.querySelector('#strength'); e.value = '50'; e.dispatchEvent(new Event('input'));",
+    );
+    drawn(&b);
+    let half = b.run(&all);
+    let pairs = whole[2].as_array().unwrap().iter().zip(half[2].as_array().unwrap());
+    assert!(pairs.into_iter().take(8).all(|(a, b)| a != b), "{whole} {half}");
+    b.run("document.querySelector('.gallery').lastElementChild.scrollIntoView()");
+    drawn(&b);
+    click(&b, "vhs");
+    b.settle();
+    let steps = "return s.doc.value.steps.map((one) => [one.name, one.values.opacity ?? null])";
+    assert_eq!(b.run(steps), json!([["analog", "0.5"]]));
+    b.press("Ctrl+Z");
+    assert_eq!(b.run(steps), json!([["invert", null]]));
+    // Its picture is that of the frame which is shown afterwards.
+    b.press("G");
+    drawn(&b);
+    b.run(
+        "document.querySelector('.gallerybar input[type=checkbox]').click();
+         globalThis.thumb = [...document.querySelectorAll('.gallery canvas')].find((c) => c.dataset.choice.startsWith('/vhs|'));
+         globalThis.thumb.scrollIntoView();",
+    );
+    b.until("return globalThis.thumb.dataset.drawn === globalThis.thumb.dataset.choice");
+    click(&b, "vhs");
+    b.settle();
+    assert_eq!(b.run(steps), json!([["invert", null], ["analog", null]]));
+    let same = b.run(
+        "const { thumb } = globalThis;
+         const { picture } = await import('/app/api.js');
+         const got = await picture(`/frame/${s.clip.value.id}/${s.key.value}/0?side=out&size=${thumb.width},${thumb.height}&quick=true`);
+         const shown = thumb.getContext('2d').getImageData(0, 0, thumb.width, thumb.height).data;
+         return [thumb.width, shown.every((v, i) => v === got.image.data[i])];",
+    );
+    assert_eq!(same, json!([208, true]));
+}
+
+#[test]
+fn a_preset_is_chosen_by_its_picture_and_nothing_is_drawn_after_escape() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:grey:size=1920x1080:frames=9");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('grain', { preset: '16mm', strength: '40', planes: 'y' })");
+    b.settle();
+    b.run("document.querySelector('[aria-label=\"Presets as pictures\"]').click()");
+    drawn(&b);
+    // The preset's own strength comes back, other settings stay.
+    click(&b, "super8");
+    let values = "return s.doc.value.steps.map((one) => one.values)";
+    assert_eq!(b.run(values), json!([{ "preset": "super8", "planes": "y" }]));
+    b.press("Ctrl+Z");
+    assert_eq!(b.run(values), json!([{ "preset": "16mm", "strength": "40", "planes": "y" }]));
+    // A preset of another filter is added with its filter.
+    b.press("G");
+    b.run("const e = document.querySelector('.gallerybar select'); e.value = 'analog'; e.dispatchEvent(new Event('change'));");
+    b.until("return document.querySelectorAll('.gallery canvas').length < 16");
+    drawn(&b);
+    b.press("Escape");
+    b.until("return !document.querySelector('dialog[open]')");
+    // Escape while pictures are made ends that.
+    b.press("G");
+    b.until("return !!document.querySelector('.gallery canvas')");
+    b.press("Escape");
+    b.settle();
+    let asked =
+        "return performance.getEntriesByType('resource').filter((e) => e.name.includes('size=208')).length";
+    let before = b.run(asked);
+    b.run("await new Promise((r) => setTimeout(r, 700))");
+    assert_eq!(b.run(asked), before);
+    assert_eq!(b.run(values).as_array().unwrap().len(), 1);
+}
