@@ -204,3 +204,33 @@ fn the_list_of_keys_is_as_wide_as_its_window() {
         assert_eq!(cut, json!([0, 0]), "{width}x{height}");
     }
 }
+
+/// What runs is on top, what is done is below and can be played.
+#[test]
+fn the_running_job_is_on_top_and_a_done_one_is_played() {
+    let session = Session::new();
+    let (studio, b) = page(&session, "pattern:grey:size=32x32:frames=3");
+    let add = |input: &str, output: &str| {
+        studio.post("/jobs", &json!({ "input": input, "output": output, "filters": "noise" }))["id"].clone()
+    };
+    let done = add("pattern:bars:size=64x48:frames=5", "done.y4m");
+    b.run("s.dock.value = 'jobs';");
+    studio.post("/jobs/start", &json!({ "id": done }));
+    b.until("return !!document.querySelector('.jobs tr.done')");
+    let ids =
+        ["one.y4m", "two.y4m", "long.mkv"].map(|name| add("pattern:bars:size=64x48:frames=500000", name));
+    studio.post("/jobs/start", &json!({ "id": ids[2] }));
+    let shown = "return [...document.querySelectorAll('.jobs tbody tr')].map((r) => r.children[1].textContent).join(' ')";
+    b.until(&format!("return (() => {{ {shown} }})() === 'long.mkv one.y4m two.y4m done.y4m' && !!document.querySelector('.jobs tr.running')"));
+    studio.post("/jobs/stop", &json!({}));
+    b.until("return !document.querySelector('.jobs tr.running')");
+    let rows =
+        "(() => [...document.querySelectorAll('.jobs tbody tr')].map((r) => r.children[1].textContent))()";
+    // Earlier and later are places among those that are not done.
+    b.until(&format!("return {rows}.length === 4 && {rows}[3] === 'done.y4m'"));
+    let first = b.run(&format!("return {rows}[0]"));
+    b.run("document.querySelector('.jobs tbody tr [aria-label=Later]').click()");
+    b.until(&format!("return {rows}[1] === {first}"));
+    b.run("[...document.querySelectorAll('.jobs tr.done button')].find((e) => e.textContent === 'Play').click()");
+    b.until("return document.querySelector('#status').textContent.includes('done.y4m: 64×48')");
+}

@@ -4,9 +4,9 @@
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
 import {
-  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, offers, recipePath, report, signal, simulating, toast, toasts, view,
+  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, offers, openClip, recipePath, report, signal, simulating, toast, toasts, view,
 } from './state.js';
-import { codes, drawn, hashNow, paneUnderPointer, panes, playing, pointer, zoomTo } from './viewer.js';
+import { codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
 import { renderDialog } from './render.js';
@@ -197,6 +197,21 @@ function jobsTemplate() {
   const { list, jobs: rows, running } = jobs.value;
   const waiting = rows.some((r) => r.state === 'waiting');
   const failed = rows.some((r) => r.state === 'failed');
+  // What runs comes first, what is done last.
+  const rank = (/** @type {Job} */ r) => (r.state === 'running' ? 0 : r.state === 'done' ? 2 : 1);
+  const shown = [0, 1, 2].flatMap((n) => rows.filter((r) => rank(r) === n));
+  /** Moves a job over its neighbour in this order, which may stand several places away in the list. @param {number} i @param {number} by */
+  const move = (i, by) => async () => {
+    const [from, to] = [shown[i], shown[i + by]].map((r) => rows.indexOf(r));
+    const name = to < from ? 'up' : 'down';
+    try {
+      for (let n = Math.abs(to - from); n > 0; n--) await post(`/jobs/${name}`, { id: shown[i].id });
+    } catch (error) {
+      report(error);
+    }
+    await loadJobs();
+  };
+  const canMove = (/** @type {number} */ i, /** @type {number} */ by) => !!shown[i + by] && rank(shown[i + by]) === rank(shown[i]);
   return html`<div class="jobs">
     <div class="sidebar">
       <button ?disabled=${!clip.value} @click=${() => renderDialog()}>Add a job</button>
@@ -206,16 +221,17 @@ function jobsTemplate() {
       <p class="dim">${list ? html`Shared with <code>grainfield batch</code>:<br><code>${list}</code>` : nothing}</p>
     </div>
     <div class="scroll">${rows.length ? html`<table aria-label="Jobs"><thead><tr><th>State</th><th>Output</th><th>Input</th><th>Progress</th><td></td></tr></thead>
-      <tbody>${rows.map((r, i) => {
+      <tbody>${shown.map((r, i) => {
         const p = progress.value[r.name];
         const going = r.state === 'running' && p;
         const action = actions[r.state];
         const why = (r.state === 'failed' || r.state === 'stale') && r.reason;
         return html`<tr class=${r.state}><td>${r.state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
           <td class="reason" title=${r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.frame ?? 0}${p.total ? ` / ${p.total}` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}${p.eta_s ? `, ${p.eta_s} s left` : ''}` : r.state === 'done' ? `${r.frames} frames` : why ? 'see below' : r.reason ?? ''}</td>
-          <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${i === 0} @click=${verb('up', r.id)}>${icon('up')}</button>
-            <button class="icon" title="Later" aria-label="Later" ?disabled=${i === rows.length - 1} @click=${verb('down', r.id)}>${icon('down')}</button>
+          <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${!canMove(i, -1)} @click=${move(i, -1)}>${icon('up')}</button>
+            <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
             ${action ? html`<button class="small" title=${action[2]} @click=${verb(action[0], r.id)}>${action[1]}</button>` : nothing}
+            ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => openClip(r.name).then(() => play(1), report)}>Play</button>` : nothing}
             <button class="icon" title="Remove" aria-label="Remove" @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>
           ${why ? html`<tr class="why"><td></td><td class="reason" colspan="4">${why}</td></tr>` : nothing}`;
       })}</tbody></table>` : html`<p class="empty">No jobs. F7 renders the clip, or puts it into the queue.</p>`}</div>
