@@ -185,9 +185,9 @@ fn uneven_times_are_refused_or_lost_where_every_frame_lasts_equally() {
     let s = Session::new();
     // ticks of a frame, and finer ones
     for scale in [25, 12_800] {
-        let uneven = "-vf select=lt(n\\,10)+not(mod(n\\,5)) -fps_mode vfr";
+        let uneven = "-vf fps=25,select=lt(n\\,10)+not(mod(n\\,5)) -fps_mode vfr";
         let codecs = format!("-c:v libx264 -preset veryfast -bf 0 -c:a aac -video_track_timescale {scale}");
-        clip(&s, "uneven.mov", &format!("-r 25 {uneven} {codecs} -y"));
+        clip(&s, "uneven.mov", &format!("{uneven} {codecs} -y"));
         for out in ["out.mxf", "out.gxf", "out.dv"] {
             let o = s.run(&format!("render uneven.mov {out} --pix-fmt yuv420p")).ends(2);
             let o = o.says("shows every frame for the same time");

@@ -1,7 +1,7 @@
 //! Video files as outputs, checked with the ffmpeg programs.
 #![cfg(feature = "ffmpeg")]
 
-use crate::util::Session;
+use crate::util::{HDR, Session};
 use serde_json::Value;
 
 const FF: &str = "-nostdin -v error -y";
@@ -183,7 +183,7 @@ fn variable_times_are_kept() {
     s.tool(
         "ffmpeg",
         &format!(
-            "{FF} -f lavfi -i testsrc2=size=192x108:rate=30,select='mod(n*n\\,7)-2' -t 2 -vsync \
+            "{FF} -f lavfi -i testsrc2=size=192x108:rate=30,select='mod(n*n\\,7)-2' -t 2 -fps_mode \
              passthrough -output_ts_offset 0.35 -pix_fmt yuv420p -c:v libx264 -preset veryfast vfr.mkv"
         ),
     );
@@ -205,8 +205,7 @@ fn hdr_rotation_fields_and_aspect() {
     s.tool(
         "ffmpeg",
         &format!(
-            "{FF} -f lavfi -i testsrc2=size=192x108:rate=25 -t 1 -pix_fmt yuv420p10 -c:v libx265 -preset ultrafast \
-             -color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv -x265-params \
+            "{FF} -f lavfi -i testsrc2=size=192x108:rate=25 -t 1 {HDR} -c:v libx265 -preset ultrafast -x265-params \
              log-level=error:hdr10=1:repeat-headers=1:master-display={master}:max-cll=1000,400 hdr.mkv"
         ),
     );
@@ -237,7 +236,7 @@ fn hdr_rotation_fields_and_aspect() {
         assert!(has("max_content_light_level", " = 1000"), "{file}: {in_stream}");
     }
 
-    s.tool("ffmpeg", &format!("{FF} -i clip.mp4 -c copy -metadata:s:v rotate=90 rot.mp4"));
+    s.turned("clip.mp4", "rot.mp4");
     let turned = |file: &str| stream(&probe(&s, file), "video")["side_data_list"][0]["rotation"].clone();
     let turn = turned("rot.mp4");
     assert!(turn == 90 || turn == -90, "{turn}");
@@ -255,8 +254,8 @@ fn hdr_rotation_fields_and_aspect() {
     s.tool(
         "ffmpeg",
         &format!(
-            "{FF} -f lavfi -i testsrc2=size=192x128:rate=50,interlace=scan=tff,setdar=4/3 -t 1 -pix_fmt yuv420p -c:v \
-             mpeg2video -q:v 3 -flags +ildct+ilme -top 1 inter.mpg"
+            "{FF} -f lavfi -i testsrc2=size=192x128:rate=50,interlace=scan=tff,setdar=4/3 -t 1 -vf setfield=tff -pix_fmt \
+             yuv420p -c:v mpeg2video -q:v 3 -flags +ildct+ilme inter.mpg"
         ),
     );
     for file in ["inter.mp4", "inter.mkv", "inter.mov"] {
@@ -279,20 +278,18 @@ fn alpha_and_lossless() {
     let s = with_clip();
     s.tool(
         "ffmpeg",
-        &format!(
-            "{FF} -f lavfi -i testsrc2=size=96x64:rate=25,format=yuva444p10 -t 0.4 -c:v prores_ks alpha.mov"
-        ),
+        &format!("{FF} -f lavfi -i testsrc2=size=96x64:rate=25,format=yuva444p10 -t 0.4 -c:v ffv1 alpha.mkv"),
     );
-    s.run("render alpha.mov out.mov -f noise=strength=6").ok();
+    s.run("render alpha.mkv out.mov -f noise=strength=6").ok();
     let p = probe(&s, "out.mov");
     assert!(stream(&p, "video")["pix_fmt"].as_str().unwrap().starts_with("yuva444p1"), "{p:#}");
-    s.run("render alpha.mov out.mp4")
+    s.run("render alpha.mkv out.mp4")
         .ends(2)
         .says("libx264")
-        .says("prores_ks")
+        .says("ffv1")
         .says("the pixel format yuv444p10")
         .says("--pix-fmt");
-    s.run("render alpha.mov opaque.mp4 --pix-fmt yuv420p10").ok();
+    s.run("render alpha.mkv opaque.mp4 --pix-fmt yuv420p10").ok();
     assert_eq!(s.files().iter().filter(|f| f.contains("out.mp4")).count(), 0);
 
     // lossless: the same samples as through y4m

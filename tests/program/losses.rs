@@ -1,7 +1,7 @@
 //! Properties that an output loses are reported once, and kept ones are not.
 #![cfg(feature = "ffmpeg")]
 
-use crate::util::Session;
+use crate::util::{HDR, Session};
 
 const FF: &str = "-nostdin -v error -y";
 const PICTURE: &str = "-f lavfi -i testsrc2=size=64x48:rate=25:duration=0.8";
@@ -21,8 +21,8 @@ fn fields_and_sample_shapes_are_kept_or_named() {
     s.tool(
         "ffmpeg",
         &format!(
-            "{FF} -f lavfi -i testsrc2=size=128x64:rate=50:duration=0.2,interlace=scan=tff -pix_fmt yuv420p -c:v \
-             mpeg2video -flags +ildct+ilme -top 1 tff.mkv"
+            "{FF} -f lavfi -i testsrc2=size=128x64:rate=50:duration=0.2,interlace=scan=tff -vf setfield=tff -pix_fmt \
+             yuv420p -c:v mpeg2video -flags +ildct+ilme tff.mkv"
         ),
     );
     let codecs =
@@ -69,7 +69,7 @@ fn properties_of_streams_are_kept_or_named() {
         let text = s.tool("ffprobe", &format!("-v error -show_streams -of json {file}")).text();
         assert_eq!(
             said.contains("the title of stream 1 is lost"),
-            !text.contains("A-title"),
+            !text.contains("\"title\": \"A-title\""),
             "{file}: {said}"
         );
         let forced = text.contains("\"forced\": 1");
@@ -104,8 +104,9 @@ fn colour_tags_that_pictures_cannot_store_are_named() {
     let s = Session::new();
     let colour = |tags: [&str; 3], file: &str| {
         let [primaries, transfer, matrix] = tags;
-        let tags = format!("-color_primaries {primaries} -color_trc {transfer} -colorspace {matrix}");
-        s.tool("ffmpeg", &format!("{FF} {PICTURE} -frames:v 1 -pix_fmt yuv444p -c:v libx264 {tags} {file}"));
+        let tags = format!("color_primaries={primaries}:color_trc={transfer}:colorspace={matrix}");
+        let tagged = format!("-vf format=yuv444p,setparams={tags}");
+        s.tool("ffmpeg", &format!("{FF} {PICTURE} -frames:v 1 {tagged} -c:v libx264 {file}"));
     };
     colour(["bt2020", "smpte2084", "bt2020nc"], "hdr.mp4");
     colour(["bt709", "bt709", "bt709"], "hd.mp4");
@@ -210,7 +211,7 @@ fn a_matrix_of_rgb_on_colour_differences_is_ignored() {
     let picture = "-f lavfi -i testsrc2=size=64x48:rate=25 -frames:v 1";
     for format in ["yuv444p10le", "yuv422p10le"] {
         // prores_aw writes no tag for this matrix
-        let tagged = format!("-pix_fmt {format} -c:v prores_aw -colorspace bt470bg");
+        let tagged = format!("-vf format={format},setparams=colorspace=bt470bg -c:v prores_aw");
         s.tool("ffmpeg", &format!("{FF} {picture} {tagged} in.mov"));
         let probed = s.run("probe in.mov").ok().text();
         let matrix = probed.lines().find(|l| l.trim().starts_with("matrix")).unwrap();
@@ -220,7 +221,7 @@ fn a_matrix_of_rgb_on_colour_differences_is_ignored() {
     let tagged = "-pix_fmt yuv422p10le -c:v ffv1 -colorspace bt470bg";
     s.tool("ffmpeg", &format!("{FF} {picture} {tagged} in.mkv"));
     s.run("render in.mkv out.mov --codec prores_aw").ok();
-    let line = "-v error -show_entries stream=color_space -of csv=p=0 out.mov";
+    let line = "-v error -show_entries frame=color_space -of csv=p=0 out.mov";
     assert!(s.tool("ffprobe", line).text().contains("smpte170m"));
 }
 
@@ -235,9 +236,9 @@ fn webm_has_an_encoder_for_small_pictures() {
 fn the_siting_of_chroma_is_kept_or_named() {
     let s = Session::new();
     let picture = "-f lavfi -i testsrc2=size=128x96:rate=25 -frames:v 2 -pix_fmt yuv420p";
-    for siting in ["topleft", "left", "center"] {
+    for (number, siting) in ["left", "center", "topleft"].into_iter().enumerate() {
         let input = format!("{siting}.mp4");
-        s.tool("ffmpeg", &format!("{FF} {picture} -chroma_sample_location {siting} -c:v libx264 {input}"));
+        s.tool("ffmpeg", &format!("{FF} {picture} -c:v libx264 -x264-params chromaloc={number} {input}"));
         for (codec, out) in [
             ("libx264", "mov"),
             ("ffv1", "mkv"),
@@ -379,13 +380,14 @@ fn views_and_data_of_frames_are_kept_or_named() {
     ] {
         let file = format!("views.out.{out}");
         let said = s.run(&format!("render views.mkv {file} --codec {codec}")).ok().err;
-        let kept = s.tool("ffprobe", &format!("-v error -show_streams {file}")).text().contains("Stereo 3D");
+        let told = s.tool("ffprobe", &format!("-v error -show_streams {file}")).text();
+        // of the two boxes in MP4, newer versions write one without the arrangement, and read that one
+        let kept = told.contains("side by side") || s.read(&file).windows(4).any(|w| w == b"st3d");
         assert_eq!(said.contains("stereo 3D"), !kept, "{file}: {said}");
     }
     // HDR10+ of SMPTE ST 2094-40, as a message before every slice
-    let tags = "-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc";
     let params = "-x265-params log-level=none:keyint=1";
-    s.tool("ffmpeg", &format!("{FF} {picture} -c:v libx265 -preset ultrafast {tags} {params} plain.hevc"));
+    s.tool("ffmpeg", &format!("{FF} {picture} -c:v libx265 -preset ultrafast {HDR} {params} plain.hevc"));
     let head = [0, 0, 1, 0x4e, 1, 4, 22, 0xb5, 0, 0x3c, 0, 1, 4, 1, 0x40];
     let message = [&head[..], &[0x11; 11], &[1, 0x11, 0x11, 0x80]].concat();
     let plain = s.read("plain.hevc");

@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 /// A longer run counts as a hang: it is killed, and the test fails.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Options of FFmpeg's program, of every version, that make a picture PQ in BT.2020.
+pub(crate) const HDR: &str =
+    "-vf format=yuv420p10,setparams=range=tv:color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc";
+
 /// A folder in which the program runs, removed at the end of the test.
 pub(crate) struct Session {
     dir: tempfile::TempDir,
@@ -43,6 +47,18 @@ impl Session {
     /// The contents of a file.
     pub(crate) fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}; there are {:?}", self.files()))
+    }
+
+    /// Copies an MP4 file as one whose picture is turned by 90 degrees: no option of FFmpeg's program for it is in all
+    /// versions.
+    pub(crate) fn turned(&self, from: &str, to: &str) {
+        let mut bytes = self.read(from);
+        let header = bytes.windows(4).position(|w| w == b"tkhd").expect("a track");
+        let matrix: [i32; 9] = [0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30];
+        for (to, value) in bytes[header + 44..].chunks_exact_mut(4).zip(matrix) {
+            to.copy_from_slice(&value.to_be_bytes());
+        }
+        self.write(to, bytes);
     }
 
     /// The files of the folder, sorted.

@@ -1,4 +1,4 @@
-//! Wrappers for functions and fields that moved between FFmpeg 5.1 and 8.
+//! Wrappers for functions and fields that moved between FFmpeg 5.1 and 9.
 
 use ffmpeg_sys_next as sys;
 use sys::AVPacketSideDataType;

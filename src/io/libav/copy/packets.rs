@@ -11,7 +11,7 @@ use crate::libav::dict::Tagged;
 use crate::libav::error::AvError;
 use crate::libav::input::Input;
 use crate::libav::mux::Muxer;
-use crate::libav::raw::{Fields, parameters, parameters_mut, set_extra, set_parameters};
+use crate::libav::raw::{Fields, parameters, parameters_mut, set_channels, set_extra, set_parameters};
 use crate::libav::timeline::{FollowerStreams, NO_TIME, Timeline};
 use crate::libav::versions::copy_stream_side_data;
 use ffmpeg_next::{Packet, Rescale};
@@ -425,7 +425,13 @@ fn create_route(
         _ => {
             set_parameters(stream, parameters(from))?;
             // the tag of the old container has no meaning in the new one
-            parameters_mut(stream).codec_tag = 0;
+            let par = parameters_mut(stream);
+            par.codec_tag = 0;
+            // PCM in Matroska does not name its channels. MP4 names them, and the muxer of FFmpeg 9 for FLV ends the program
+            let unnamed = par.ch_layout.order == sys::AVChannelOrder::AV_CHANNEL_ORDER_UNSPEC;
+            if unnamed && par.ch_layout.nb_channels > 0 && ["mp4", "flv"].contains(&container.name()) {
+                set_channels(&mut par.ch_layout, parameters(from).ch_layout.nb_channels);
+            }
             copy_stream_side_data(from, stream, &STREAM_SIDE_DATA);
             Conversion::Copy
         }

@@ -321,7 +321,9 @@ fn layouts(codec: Codec) -> Option<Vec<(sys::AVPixelFormat, Layout)>> {
         // the yuvj names are deprecated names for full range, which has its own tag; nv12 and similar formats are
         // yuv420p with interleaved chroma
         let old = ["yuvj", "nv"].iter().any(|old| layout.name.starts_with(old));
-        (!old).then_some((format, layout))
+        // FFmpeg 9 has them in version 4 of FFV1, which it calls experimental
+        let experimental = codec.name() == "ffv1" && ["f16", "f32"].iter().any(|f| layout.name.contains(f));
+        (!old && !experimental).then_some((format, layout))
     });
     Some(formats.collect())
 }

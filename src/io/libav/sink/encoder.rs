@@ -425,6 +425,9 @@ fn codec_defaults(
             if fits(width, sx) && fits(height, sy) {
                 dict.set("level", "3");
                 dict.set("slicecrc", "1");
+            } else {
+                // without slices: FFmpeg 9 chooses a version that has them
+                dict.set("level", "1");
             }
         }
         "libvpx-vp9" => {
