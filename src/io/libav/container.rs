@@ -165,6 +165,10 @@ impl Container {
                 let par = parameters_mut(stream);
                 (par.codec_id, par.codec_type) = (codec, kind(codec));
                 (par.width, par.height) = (1920, 1080);
+                if kind(codec) == video {
+                    // FFmpeg 9's muxer for MXF refuses pictures without one
+                    par.format = sys::AVPixelFormat::AV_PIX_FMT_YUV420P as i32;
+                }
                 (par.sample_rate, par.block_align) = (48_000, 4);
                 (par.bits_per_coded_sample, par.bits_per_raw_sample) = (16, 16);
                 set_channels(&mut par.ch_layout, 2);
