@@ -41,7 +41,7 @@ fn discs(count: usize) -> Box<dyn Filter> {
         form: Appearance::Disc(1.0),
         ..Layer::default()
     };
-    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.01, light: Default::default() };
+    let effect = Effect { layers: vec![layer], blend: Blend::Over, wind: 0.01, ..Default::default() };
     let bound = Particles::new(effect).bind(&format(), 1, Level::best());
     bound.unwrap_or_else(|e| panic!("the bench's own effect is right: {e}"))
 }
