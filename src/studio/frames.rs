@@ -2,7 +2,8 @@
 
 use super::clips::Which;
 use super::error_response::{ErrorResponse, Path, Query};
-use super::picture::{self, Field, Rgba, View};
+use super::picture::{self, Field, View};
+use super::pixels::Rgba;
 use super::scopes::{self, Scope};
 use super::state::{Answer, Shared, answer, spawn_cancellable};
 use super::{plots, scene, times};

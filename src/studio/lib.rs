@@ -24,6 +24,7 @@ mod keep;
 mod list;
 mod output;
 mod picture;
+mod pixels;
 mod plots;
 mod recipe;
 mod recovery;

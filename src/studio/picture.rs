@@ -6,6 +6,7 @@
 //! always process the whole frame in full size.
 
 use super::fault::Fault;
+use super::pixels::{Rgba, cropped, span};
 use super::shrink::{banded, reduced, shrunk};
 use grainfield_filters::filter::convert::assumed_matrix;
 use grainfield_filters::frame::{Depth, Family, Format, Frame, Sample};
@@ -58,32 +59,6 @@ impl Default for View {
     }
 }
 
-/// Pixels of four bytes: red, green, blue, 255.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Rgba {
-    pub(super) width: usize,
-    pub(super) height: usize,
-    pub(super) bytes: Vec<u8>,
-}
-
-impl Rgba {
-    pub(super) fn new(width: usize, height: usize) -> Rgba {
-        Rgba { width, height, bytes: [0, 0, 0, 255].repeat(width * height) }
-    }
-}
-
-/// Samples around a region that its conversion may use: chroma is interpolated from neighbours.
-pub(super) const MARGIN: usize = 16;
-
-/// The first sample of a part with its margin, and the number of samples.
-pub(super) fn span(at: usize, size: usize, all: u32) -> (usize, usize) {
-    let all = all as usize;
-    let at = at.min(all - 1);
-    // Multiples of 8 keep the places of chroma, fields and stripes.
-    let from = at.saturating_sub(MARGIN) / 8 * 8;
-    (from, (at + size.clamp(1, all - at) + MARGIN).next_multiple_of(8).min(all) - from)
-}
-
 /// The region of a view with its margin, and where the view's region is in it; `None` if that is no small part. The cost
 /// of a conversion then depends on the region instead of the frame.
 fn surroundings(frame: &Frame, view: &View) -> Option<(Frame, View)> {
@@ -98,21 +73,6 @@ fn surroundings(frame: &Frame, view: &View) -> Option<(Frame, View)> {
     (format.width, format.height) = (u32::try_from(columns).ok()?, u32::try_from(rows).ok()?);
     let part = cropped(frame, format, left, top);
     Some((part, View { region: Some([x - left, y - top, width, height]), ..*view }))
-}
-
-/// The part of a frame that begins at a sample of every plane and has the size of `format`.
-pub(super) fn cropped(frame: &Frame, format: Format, left: usize, top: usize) -> Frame {
-    let mut part = Frame::new(format);
-    for p in 0..format.planes() {
-        let (sx, sy) = format.plane_subsampling(p);
-        let bytes = format.depth.bytes();
-        for row in 0..format.plane_size(p).1 {
-            let from = &frame.plane(p).row_bytes((top >> sy) + row)[(left >> sx) * bytes..];
-            let to = part.row_bytes_mut(p, row);
-            to.copy_from_slice(&from[..to.len()]);
-        }
-    }
-    part
 }
 
 /// Converts a frame for display.
@@ -316,6 +276,7 @@ fn cut(whole: Rgba, region: Option<[usize; 4]>) -> Rgba {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pixels::MARGIN;
     use super::*;
     use grainfield_filters::frame::ColorRange;
 

@@ -1,7 +1,7 @@
 //! The measurements of `grainfield analyze` over a region of the picture.
 
 use super::fault::Fault;
-use super::picture::cropped;
+use super::pixels::cropped;
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::recipe::Recipe;
 use grainfield_render::analyze::{Accumulator, Tools, plot};

@@ -1,7 +1,7 @@
 //! Scopes: the distribution of a frame's samples, as pictures 256 high.
 
 use super::fault::Fault;
-use super::picture::Rgba;
+use super::pixels::Rgba;
 use grainfield_filters::frame::Frame;
 use grainfield_render::session::converted;
 

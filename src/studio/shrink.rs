@@ -1,7 +1,7 @@
 //! Smaller pictures: each pixel is the mean of the area that it covers.
 
 use super::fault::Fault;
-use super::picture::{Rgba, cropped, span};
+use super::pixels::{Rgba, cropped, span};
 use grainfield_filters::filter::convert::assumed_matrix;
 use grainfield_filters::frame::{Depth, Format, Frame};
 use grainfield_render::session::converted;

@@ -63,8 +63,9 @@ PACKAGES = (
 )
 # Modules of tests/program that make videos with FFmpeg's programs and read them with its libraries.
 VIDEO = ["ffmpeg", "containers", "losses", "tracks", "hold", "jobs", "encoding"]
-# They damage fixed places of a clip, which every version of an encoder makes otherwise. Hits at other places show faults
-# that the program has with FFmpeg 5.1, too: with such a file, frames of a shard or a range differ from those of a whole run.
+# They damage fixed places of a clip, which every version of an encoder makes otherwise. Hits at other places show a fault
+# that the program has with FFmpeg 5.1, too: damage may last beyond a key frame when a file is decoded from the start, so
+# that frames of a range or a shard differ from those of a whole run.
 VIDEO += ["--skip=damage_is_patched", "--skip=damaged_frames_of_a_video"]
 # Mounts of a namespace end with the process, however it ends. The build of the bindings does not notice another FFmpeg.
 INSIDE = """

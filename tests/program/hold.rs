@@ -129,6 +129,34 @@ fn damaged_frames_of_a_video_are_held() {
     }
 }
 
+/// A packet whose first unit has an impossible length gives no picture, and the next one has its number.
+#[test]
+#[cfg(feature = "ffmpeg")]
+fn damage_without_a_picture_takes_no_number() {
+    let s = Session::new();
+    let clip = "-f lavfi -i testsrc2=size=160x96:rate=25:duration=2";
+    s.tool("ffmpeg", &format!("-nostdin -v error -y {clip} -c:v libx264 -g 10 -bf 2 -threads 1 a.mp4"));
+    let places = "-v error -select_streams v -show_entries packet=pos -of csv=p=0 a.mp4";
+    let places = s.tool("ffprobe", places).text();
+    let place = |n: usize| places.lines().nth(n).unwrap().trim_matches(',').parse::<usize>().unwrap();
+    let mut bytes = s.read("a.mp4");
+    for n in [11, 48] {
+        bytes[place(n)] = 0xa3;
+    }
+    s.write("a.mp4", &bytes);
+    s.run("hash a.mp4").ends(1);
+    for way in ["skip", "hold"] {
+        let whole =
+            s.run(&format!("hash a.mp4 --on-error {way}")).ok().says("damaged data without a picture");
+        let whole = lines(&whole.text());
+        assert_eq!(whole.len(), 48, "{way}");
+        let parts = |n| lines(&s.run(&format!("hash a.mp4 --on-error {way} --shard {n}/3")).ok().text());
+        assert_eq!([parts(1), parts(2), parts(3)].concat(), whole, "{way}");
+        let range = s.run(&format!("hash a.mp4 --on-error {way} --frames 8-16")).ok();
+        assert_eq!(lines(&range.text()), whole[8..17], "{way}");
+    }
+}
+
 #[test]
 #[cfg(feature = "ffmpeg")]
 fn a_video_that_is_cut_ends_with_its_last_picture() {

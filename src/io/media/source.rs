@@ -179,6 +179,14 @@ pub enum SourceError {
         /// The problem, its position, and what would be right.
         problem: String,
     },
+    /// Damaged data from which no frame could be made. It has no number: the next frame has the one that is due.
+    #[error("{name}: {problem}")]
+    NoFrame {
+        /// The input.
+        name: String,
+        /// The position, and the decoder's message.
+        problem: String,
+    },
     /// Files of a sequence are missing, which [`Options::missing`] does not allow.
     #[error("{name}: {problem}; missing frames can be repeated, black or skipped instead")]
     Missing {

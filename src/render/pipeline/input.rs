@@ -1,6 +1,6 @@
 //! Selects the frames and reads them in order.
 
-use super::FrameError;
+use super::{FrameError, OnError};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::journal::FrameList;
 use grainfield_io::media::{FrameStamp, Slot, Source, SourceError};
@@ -32,14 +32,15 @@ pub(super) struct Input {
     /// The source's next frame number, unless reading was interrupted.
     at: Option<i64>,
     last: Option<i64>,
+    /// The last frame, as the source said before it was read.
+    promised: Option<i64>,
     /// Whether a range ends with the source.
     open: bool,
     /// Whether an earlier run has rendered frames: there may be none left.
     resumed: bool,
     ended: bool,
     to_end: bool,
-    /// Whether frames that cannot be read are replaced.
-    holds: bool,
+    on_error: OnError,
     /// Set when the user cancels.
     cancelled: Arc<AtomicBool>,
     /// Reports about data without a picture.
@@ -59,12 +60,14 @@ pub(super) enum Next {
 }
 
 impl Input {
-    pub(super) fn new(plan: Plan, holds: bool, cancelled: Arc<AtomicBool>) -> Input {
+    pub(super) fn new(plan: Plan, on_error: OnError, cancelled: Arc<AtomicBool>) -> Input {
         let is_unbounded = plan.wanted.as_ref().is_some_and(|list| list.numbers.is_unbounded());
         let open = is_unbounded || plan.may_end_early;
         let resumed = plan.wanted.as_ref().is_some_and(|list| !list.skip.is_empty());
-        let at = Some(plan.source.info().first);
+        let info = plan.source.info();
+        let (at, promised) = (Some(info.first), info.last);
         Input {
+            promised,
             source: plan.source,
             wanted: plan.wanted.map(FrameList::into_numbers),
             offset: plan.offset,
@@ -74,7 +77,7 @@ impl Input {
             resumed,
             ended: false,
             to_end: plan.to_end,
-            holds,
+            on_error,
             cancelled,
             notes: Vec::new(),
         }
@@ -138,7 +141,7 @@ impl Input {
             // a cut source has no frames after the incomplete one
             if self.open && matches!(&error, SourceError::Truncated { number: cut, .. } if *cut < number) {
                 self.ended = true;
-                if self.holds && (self.last.is_some() || self.resumed) {
+                if self.on_error == OnError::Hold && (self.last.is_some() || self.resumed) {
                     return Next::End;
                 }
             }
@@ -148,7 +151,11 @@ impl Input {
             Next::Frame(stamp) => stamp,
             Next::End => {
                 self.ended = true;
-                if self.open && (self.last.is_some() || self.resumed) {
+                // damage may leave fewer frames than the packets promised
+                let promised =
+                    self.on_error != OnError::Stop && self.promised.is_some_and(|last| number <= last);
+                let may_end = self.open || promised;
+                if may_end && (self.last.is_some() || self.resumed) {
                     return Next::End;
                 }
                 let last = self.last.unwrap_or(self.source.info().first) + self.offset;
@@ -167,13 +174,15 @@ impl Input {
 
     fn read(&mut self, slot: &mut Slot, number: Option<i64>) -> Next {
         let mut result = self.source.next(slot);
-        // damaged data without a picture is no frame, and the next picture may follow
+        // the next picture may follow
+        let is_passed = |result: &Result<_, SourceError>| match (result, self.on_error) {
+            (Err(SourceError::NoFrame { .. }), on_error) => on_error != OnError::Stop,
+            (Err(SourceError::Bad { .. }), OnError::Hold) => true,
+            _ => false,
+        };
         let mut first = None;
         let mut others = 0_u64;
-        while self.holds
-            && !self.cancelled.load(Ordering::Relaxed)
-            && let Err(SourceError::Bad { .. }) = &result
-        {
+        while is_passed(&result) && !self.cancelled.load(Ordering::Relaxed) {
             let next = self.source.next(slot);
             if let Err(error) = std::mem::replace(&mut result, next) {
                 others += u64::from(first.is_some());
@@ -199,7 +208,7 @@ impl Input {
                 if let SourceError::Unusable { stamp, .. } = &error {
                     let stamp = FrameStamp::clone(stamp);
                     self.at = stamp.number.checked_add(1);
-                    return if self.holds {
+                    return if self.on_error == OnError::Hold {
                         Next::Damaged(stamp, error.into())
                     } else {
                         Next::Failed(stamp.number, error.into())
@@ -209,7 +218,7 @@ impl Input {
                 if matches!(error, SourceError::Truncated { .. }) && (self.wanted.is_none() || self.open) {
                     self.ended = true;
                 }
-                if self.holds && matches!(error, SourceError::Truncated { .. }) {
+                if self.on_error == OnError::Hold && matches!(error, SourceError::Truncated { .. }) {
                     let info = self.source.info();
                     let duration = info.format.rate.recip().unwrap_or(Ratio::ONE);
                     let time = (Ratio::whole(number) - Ratio::whole(info.first)) * duration;

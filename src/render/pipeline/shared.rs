@@ -83,11 +83,7 @@ impl Shared {
             rescue: setup.sink.rescue()?,
             total: setup.plan.total,
             offset: setup.plan.offset,
-            input: Mutex::new(Some(Input::new(
-                setup.plan,
-                setup.on_error == OnError::Hold,
-                setup.cancelled.clone(),
-            ))),
+            input: Mutex::new(Some(Input::new(setup.plan, setup.on_error, setup.cancelled.clone()))),
             writing: Mutex::new(Writing {
                 turn: 0,
                 sink: Some(setup.sink),

@@ -63,7 +63,7 @@ const DENSE: i64 = 16;
 const CONSTANT: [(&str, &str); 1] = [("particles", "colour")];
 
 /// With these other settings a setting has an effect.
-const BASE: [(&str, &str); 22] = [
+const BASE: [(&str, &str); 23] = [
     ("atmosphere", "kind=plume:width=900:scale=400:height=1500:gusts=0.5:amount=4"),
     ("analog", "crt=0.6:lines=8:tracking=0.6:crease=0.4:crease-position=0.62:dropouts=20"),
     ("blur", "sigma=60:length=400"),
@@ -75,6 +75,7 @@ const BASE: [(&str, &str); 22] = [
     ("fluid", "scene=drop:particles=100:start=0"),
     ("grain", "strength=40"),
     ("halation", "tint=white"),
+    ("levels", "black=0.2:white=0.6"),
     ("noise", "strength=40:octaves=3:temporal=ar1"),
     ("pad", "left=8"),
     ("particles", "preset=snow:size=12:amount=0.05"),

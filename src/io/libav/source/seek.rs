@@ -144,9 +144,8 @@ impl Video {
                     return Ok(None);
                 }
                 Some(Item::Damage(text)) => {
-                    return Err(
-                        self.bad(format!("damaged data at {}: {text}", self.position_text(self.last_pts)))
-                    );
+                    let problem = format!("damaged data at {}: {text}", self.position_text(self.last_pts));
+                    return Err(SourceError::NoFrame { name: self.info.name.clone(), problem });
                 }
                 Some(Item::Broken(error, text)) => {
                     let what = format!("cannot be read at {}{text}", self.position_text(self.last_pts));

@@ -72,6 +72,7 @@ impl Opened {
                 {
                     last = Some(stamp.number);
                 }
+                Err(SourceError::NoFrame { .. }) if on_error != OnError::Stop => {}
                 // the incomplete frame at the end of a cut file is held or left out
                 Err(SourceError::Truncated { number, .. }) if on_error != OnError::Stop => {
                     return Ok(if on_error == OnError::Hold { Some(number) } else { last });
