@@ -214,16 +214,16 @@ impl Particles {
         let image = image.map_err(|e| SettingError::new("image", e))?;
         let mut styles = Vec::new();
         for (i, layer) in self.effect.layers.iter().enumerate() {
+            let blend = layer.blend.unwrap_or(self.effect.blend);
             let (mut shapes, streak) = match &image {
                 Some(image) => (vec![Shape::Image(image.clone())], Shape::Image(image.clone())),
                 None => {
                     let first = layer.tint.colours.first().copied().unwrap_or_default();
                     let wrong = |e| SettingError::new("", format!("layer {}: {e}", i + 1));
-                    layer.form.shapes(first, layer.taper()).map_err(wrong)?
+                    layer.form.shapes(first, layer.taper(blend)).map_err(wrong)?
                 }
             };
             shapes.push(streak);
-            let blend = layer.blend.unwrap_or(self.effect.blend);
             styles.extend(shapes.into_iter().map(|shape| SplatStyle::new(shape, blend)));
         }
         Ok(styles)

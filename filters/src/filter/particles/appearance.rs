@@ -4,7 +4,7 @@ use super::super::sprites::image;
 use super::hair;
 use super::layer::{Appearance, Layer, Sprite};
 use crate::particle::Spread;
-use crate::particle::draw::{Shape, ShapeError};
+use crate::particle::draw::{Blend, Shape, ShapeError};
 use std::sync::Arc;
 
 impl Sprite {
@@ -15,10 +15,14 @@ impl Sprite {
 }
 
 impl Layer {
-    /// The part of a streak over which it widens: bright at the head, fading towards where it was when the shutter
-    /// opened. The streaks of a trail join.
-    pub(super) fn taper(&self) -> f32 {
-        if self.trail > 0.0 { 0.0 } else { 0.85 }
+    /// The part of a streak over which it widens. What glows is bright at the head and fades towards where it was when the
+    /// shutter opened, flakes and drops are even; the streaks of a trail join.
+    pub(super) fn taper(&self, blend: Blend) -> f32 {
+        match blend {
+            _ if self.trail > 0.0 => 0.0,
+            Blend::Add => 0.85,
+            _ => 0.3,
+        }
     }
 }
 

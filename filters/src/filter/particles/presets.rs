@@ -93,8 +93,9 @@ pub(super) fn preset(preset: Preset) -> Effect {
     // What glows adds its light as a camera sees it.
     let light = if blend == Blend::Add { BlendSpace::Linear } else { BlendSpace::Gamma };
     let lit = match preset {
-        Preset::Blizzard | Preset::Confetti | Preset::Leaves | Preset::Snow => 1.0,
-        Preset::Rain => 0.7,
+        Preset::Blizzard | Preset::Snow => 1.0,
+        // They have the light of their colours already.
+        Preset::Confetti | Preset::Leaves | Preset::Rain => 0.7,
         _ => 0.0,
     };
     Effect { layers, blend, wind, light, lit }

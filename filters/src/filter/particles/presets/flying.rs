@@ -3,7 +3,7 @@
 use super::*;
 
 pub(super) fn confetti() -> Vec<Layer> {
-    const PAPER: [u32; 7] = [0xf2385a, 0xf5a503, 0xf7d913, 0x3ec46d, 0x2d9cdb, 0x9b51e0, 0xffffff];
+    const PAPER: [u32; 7] = [0xf2385a, 0xffb424, 0xffe250, 0x3ec46d, 0x2d9cdb, 0x9b51e0, 0xffffff];
     let square = vec![[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
     let far = Layer {
         when: Emission::Steady(85.0),
@@ -39,7 +39,7 @@ pub(super) fn confetti() -> Vec<Layer> {
         squash: 1.0,
         spin: between(-0.4, 0.4),
         tumble: 1.1,
-        tint: one(&[0xf7d913, 0xff6b9a, 0x35c9c1, 0xf2385a, 0xffffff, 0xff9d2e]),
+        tint: one(&[0xffe250, 0xff6b9a, 0x35c9c1, 0xf2385a, 0xffffff, 0xff9d2e]),
         form: Appearance::Disc(0.06),
         focus: [1.2, 0.0016],
         ..far.clone()

@@ -293,7 +293,8 @@ fn lanes_are_one_by_one() {
         effect.layers.iter_mut().for_each(|l| l.trail = 0.0);
         for (case, format) in [frame, frame, frame, frame.field(Parity::Bottom)].into_iter().enumerate() {
             let styles = effect.layers.iter().flat_map(|l| {
-                let (mut shapes, streak) = l.form.shapes([0.0; 3], l.taper()).unwrap();
+                let (mut shapes, streak) =
+                    l.form.shapes([0.0; 3], l.taper(l.blend.unwrap_or(effect.blend))).unwrap();
                 shapes.push(streak);
                 shapes.into_iter().map(|shape| SplatStyle::new(shape, Blend::Over))
             });
