@@ -349,7 +349,7 @@ fn correlation(a: &[f32], b: &[f32], len: usize, by: usize) -> f64 {
 fn shapes_drift_with_the_wind_and_do_not_boil() {
     let f = format("gray", 960, 540);
     // In 8 frames of 24 a second by 120 samples of a picture 1920 wide: 30 columns of 4.
-    let given = [("preset", "clouds"), ("wind", "360"), ("scale", "560")];
+    let given = [("preset", "clouds"), ("wind", "360"), ("scale", "250"), ("stretch", "1")];
     let filter = bound(&given, &f, Level::best());
     let [first, later] = [48, 56].map(|n| {
         let (_, now) = filter.at(&frame_time(n)).unwrap();
