@@ -52,9 +52,12 @@ impl SceneLight {
 
 impl Painter {
     /// The light, from 0 to 1, on a grid of this size, row by row; its cells are of so many luma samples and rows of the
-    /// picture. Neither side is 0.
+    /// picture.
+    ///
+    /// # Panics
+    /// A side of the grid is 0, or there are not as many values as cells.
     pub fn scene_light(&self, light: Vec<f32>, size: [usize; 2], cell: [usize; 2]) -> SceneLight {
-        assert!(size[0] > 0 && light.len() == size[0] * size[1], "a grid of light has cells");
+        assert!(!light.is_empty() && light.len() == size[0] * size[1], "a grid of light has cells");
         let mut factors = light;
         if self.space.curve == TransferFunction::Linear {
             TransferFunction::of(&self.format).encode(self.level, &mut factors);

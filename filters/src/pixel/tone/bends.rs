@@ -32,8 +32,11 @@ impl End {
 }
 
 impl Bends {
-    /// Bends of so much of the range, for t from `low` to `high`; `None` where nothing is beyond the range or bent.
+    /// Bends of so much of the range, for t from `low` to `high`; `None` where nothing is beyond the range or bent. Parts
+    /// that would overlap are reduced in proportion until they meet.
     pub fn new([toe, shoulder]: [f64; 2], low: f64, high: f64) -> Option<Bends> {
+        let both = if low < 0.0 && high > 1.0 { (toe + shoulder).max(1.0) } else { 1.0 };
+        let (toe, shoulder) = (toe / both, shoulder / both);
         let bends = Bends { toe: End::new(toe, -low), shoulder: End::new(shoulder, high - 1.0) };
         (bends.toe.reach > 1.0 || bends.shoulder.reach > 1.0).then_some(bends)
     }
@@ -72,6 +75,11 @@ mod tests {
         for slopes in [shoulder, toe] {
             assert!(slopes[0] < 1.0 + 1e-3 && slopes.is_sorted_by(|a, b| a > b && *b > 0.0), "{slopes:?}");
         }
+        // However large the parts are, it rises without a jump, and the ends stay.
+        let large = Bends::new([0.8, 0.6], -0.1, 1.5).unwrap();
+        let values: Vec<f64> = (0..=1600).map(|i| large.of(0.001 * f64::from(i) - 0.1)).collect();
+        assert!(values.windows(2).all(|v| v[0] < v[1] && v[1] - v[0] < 0.0011), "{values:?}");
+        assert!(values[0].abs() < 1e-12 && (values[1600] - 1.0).abs() < 1e-9);
         // Where nothing is beyond the range, nothing is bent.
         assert_eq!(Bends::new([0.3, 0.4], 0.0, 1.0), None);
         assert_eq!(Bends::new([0.0, 0.0], -1.0, 2.0), None);
