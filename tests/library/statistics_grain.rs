@@ -7,6 +7,7 @@
 //! Both generators pass, with one exception: sums along whole rows of `lfsr31` are skewed in grain as they are in
 //! noise, for the reason in `statistics.rs`.
 
+use crate::statistics::echo_frames;
 use grainfield::analyze::correlation::{Autocorrelation, Transform};
 use grainfield::analyze::normal::Histogram;
 use grainfield::analyze::peak::{Correlator, Fingerprint, Spare};
@@ -302,12 +303,6 @@ fn echoes(grain: &mut Grain, p: usize, frames: &[i64]) -> f64 {
         worst = peaks[..fields.len()].iter().map(|p| p.sigmas()).fold(worst, f64::max);
     }
     worst
-}
-
-/// Frames 1 to 200, and those that a stream continuing from frame to frame would reach after 2^k words.
-fn echo_frames(words: f64) -> Vec<i64> {
-    let far = (21..=62).map(|k| ((k as f64).exp2() / words).round() as i64).filter(|&f| f > 200);
-    (1..=200).chain(far).collect()
 }
 
 #[test]

@@ -344,24 +344,23 @@ fn containers_keep_the_supported_properties() {
 #[test]
 fn fields_are_the_same_in_container_and_stream() {
     let s = clips();
-    for (order, flags, tag, word) in [("tff", "1,1", "tt", "top"), ("bff", "1,0", "bb", "bottom")] {
-        for (codec, more) in [
-            ("libx264", "--preset ultrafast"),
-            ("libx265", "--preset ultrafast"),
-            ("mpeg2video", ""),
-            ("mpeg4", ""),
-            ("prores_ks", "--pix-fmt yuv422p10"),
-            ("ffv1", ""),
-        ] {
-            for container in ["mp4", "mov", "mkv", "ts"] {
-                let holds = match codec {
-                    "prores_ks" => ["mov", "mkv"].contains(&container),
-                    "ffv1" => ["mov", "mkv"].contains(&container),
-                    _ => true,
-                };
-                if !holds {
-                    continue;
-                }
+    let orders = [("tff", "1,1", "tt", "top"), ("bff", "1,0", "bb", "bottom")];
+    let codecs = [
+        ("libx264", "--preset ultrafast"),
+        ("libx265", "--preset ultrafast"),
+        ("mpeg2video", ""),
+        ("mpeg4", ""),
+        ("prores_ks", "--pix-fmt yuv422p10"),
+        ("ffv1", ""),
+    ];
+    for (i, (codec, more)) in codecs.into_iter().enumerate() {
+        for (j, container) in ["mp4", "mov", "mkv", "ts"].into_iter().enumerate() {
+            if ["prores_ks", "ffv1"].contains(&codec) && !["mov", "mkv"].contains(&container) {
+                continue;
+            }
+            // Both orders with the codec that is used most; others in turn.
+            let (first, count) = if codec == "libx264" { (0, 2) } else { ((i + j) % 2, 1) };
+            for (order, flags, tag, word) in orders.into_iter().skip(first).take(count) {
                 let file = format!("{order}.{codec}.{container}");
                 let said = s.run(&format!("render {order}.mkv {file} -y --codec {codec} {more}")).ok().err;
                 let line = format!(

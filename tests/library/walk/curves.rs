@@ -1,4 +1,4 @@
-//! Curves of every setting that can be animated, over 240 frames: those that go on beyond their keys or overshoot are
+//! Curves of every setting that can be animated, over 120 frames: those that go on beyond their keys or overshoot are
 //! what they mean.
 
 use super::made::{high, value};
@@ -13,7 +13,7 @@ use grainfield_filters::settings::{Animated, Kind, Setting, Value, Values};
 use grainfield_filters::simd::Level;
 use rayon::prelude::*;
 
-const NUMBERS: [i64; 9] = [0, 1, 7, 24, 31, 50, 77, 100, 241];
+const NUMBERS: [i64; 6] = [0, 7, 24, 31, 50, 121];
 const RATE: i64 = 24;
 
 /// Settings that are integrated. Their curve means the curve through its values, with many keys and without
@@ -115,7 +115,7 @@ fn through<T: Animate>(curve: &Curve<T>) -> Animated<T> {
         let at = KeyTime::Seconds(Ratio::new(n, DENSE * RATE).unwrap());
         Key { at, value: curve.value_at(frame), shape: Shape::Linear }
     };
-    Animated::Curve(Curve::new((0..=DENSE * NUMBERS[8]).map(key).collect()).unwrap())
+    Animated::Curve(Curve::new((0..=DENSE * NUMBERS[5]).map(key).collect()).unwrap())
 }
 
 /// What an animated value means: in a frame, or as a whole.
