@@ -37,6 +37,7 @@ pub const FILTERS: &[Entry] = &[
     crate::filter::atmosphere::ENTRY,
     crate::filter::flock::ENTRY,
     crate::filter::sand::ENTRY,
+    crate::filter::lavfi::ENTRY,
 ];
 
 /// Finds a filter by name.

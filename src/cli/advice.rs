@@ -1,5 +1,6 @@
 //! Which options help with an error: the library's messages name settings, not options.
 
+use grainfield_filters::chain::ChainError;
 use grainfield_io::disk::{DiskError, SameFile};
 use grainfield_io::journal::resume::ResumeError;
 use grainfield_io::sink::SinkError;
@@ -72,6 +73,9 @@ fn for_job(error: &JobError) -> Option<&'static str> {
             RequestError::TwoPassPipe | RequestError::TwoPassParts => Some("leave --two-pass out"),
             _ => None,
         },
+        JobError::Chain(ChainError::Setting { filter: "lavfi", .. }) => {
+            Some("--lavfi GRAPH runs any of FFmpeg's filters before the chain")
+        }
         JobError::Source(error) => for_source(error),
         JobError::Sink(error) => for_sink(error),
         JobError::SameFile(error) => advice(error),

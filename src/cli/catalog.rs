@@ -45,6 +45,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("levels", "levels=black=0.05:gamma=1.2"),
     ("color", "color=saturation=0.6:temperature=0.3"),
     ("lut", "lut=file=look.cube"),
+    ("lavfi", "lavfi='hue=s=0.4,unsharp'"),
     ("blur", "blur=sigma=4"),
     ("scale", "scale=width=1280"),
     ("crop", "crop=top=20:bottom=20"),

@@ -40,7 +40,8 @@ fn elsewhere(error: &RecipeError) -> String {
         Problem::UnknownFilter(name) if error.parts().hint.is_none() => {
             if lavfi_has(name) {
                 return format!(
-                    "\n  FFmpeg has a filter of that name, which runs before those of -f: --lavfi {name}=..."
+                    "\n  FFmpeg has a filter of that name: lavfi='{name}=...' runs one that looks at single frames, --lavfi \
+                     {name}=... any filter before those of -f"
                 );
             }
             "\n  'grainfield filters' lists the filters".to_owned()
@@ -62,7 +63,7 @@ fn idle(recipe: &Recipe) -> Vec<String> {
     let idle = recipe.steps.iter().filter(|step| match step.filter.name {
         "fade" => step.values.given("amount").is_none(),
         "overlay" => step.values.given("file").is_none(),
-        "levels" | "color" | "transform" | "crop" | "pad" | "lut" => {
+        "levels" | "color" | "transform" | "crop" | "pad" | "lut" | "lavfi" => {
             step.values.iter_given().next().is_none()
         }
         _ => false,

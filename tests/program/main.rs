@@ -26,6 +26,7 @@ mod film_grain;
 mod hold;
 mod images;
 mod jobs;
+mod lavfi;
 mod looks;
 mod losses;
 mod masks;

@@ -61,8 +61,9 @@ impl ActiveStage<'_> {
         self.opacity.is_full() && self.stage.mask.is_none()
     }
 
-    /// Computes the weights of a mask that is made from the picture before the stage.
-    pub(super) fn key(
+    /// Computes what is made from the whole picture before the stage: the weights of a mask, and the states of filters that
+    /// render whole pictures.
+    pub(super) fn read_picture(
         &mut self,
         at: (&FrameTime, Ratio),
         picture: FrameRef<'_>,
@@ -71,6 +72,13 @@ impl ActiveStage<'_> {
     ) -> Result<(), PrepareError> {
         if let Some(mask) = self.stage.mask.as_ref().filter(|mask| mask.reads_picture) {
             self.weights = Some(mask.weights(at, Some(picture), &states.mask(self.number), host)?);
+        }
+        for (filter, part) in self.stage.filters.iter().zip(&mut self.parts) {
+            let whole = |now: &&FrameParams| now.plan.reach == Reach::Whole && now.plan.state.is_none();
+            if let Some(now) = part.now.as_ref().filter(|now| !part.writes.is_empty() && whole(now)) {
+                let picture = part.parity.map_or(picture, |parity| picture.field(parity));
+                part.state = filter.of_picture(now, picture)?;
+            }
         }
         Ok(())
     }

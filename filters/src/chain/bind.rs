@@ -170,7 +170,7 @@ impl<'a> Binding<'a> {
             return Ok(());
         }
         let input = spec.working_format(&own);
-        self.convert_internally(input)?;
+        self.reduce_internally(input, i)?;
         let seed = step.values.seed().unwrap_or_else(|| self.seed(name, i));
         let bind = |format: Format| spec.bind(&format, seed, self.options.level);
         let filters = pictures(&input, self.chain.fields).map(bind).collect::<Result<_, _>>();
@@ -236,8 +236,13 @@ impl<'a> Binding<'a> {
         if !changes || now.depth == depth || now.depth == Depth::Float || depth == Depth::Float {
             return Ok(());
         }
+        self.reduce_internally(Format { depth, ..now }, i)
+    }
+
+    /// Converts before step `i` without a note to the user, with dither if that loses depth.
+    fn reduce_internally(&mut self, to: Format, i: usize) -> Result<(), ChainError> {
         let notes = self.chain.notes.len();
-        self.reduce(Format { depth, ..now }, filter_seed(self.options.seed, "depth", i as u64), false)?;
+        self.reduce(to, filter_seed(self.options.seed, "depth", i as u64), false)?;
         self.chain.notes.truncate(notes);
         Ok(())
     }

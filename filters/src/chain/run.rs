@@ -68,7 +68,7 @@ impl Chain {
     ) -> Result<(), PrepareError> {
         assert_eq!(frame.format(), &self.input, "the chain was bound to another format");
         self.passes(at, duration, states, host, |pass, _| {
-            pass[0].key((at, duration), frame.as_ref(), states, host)?;
+            pass[0].read_picture((at, duration), frame.as_ref(), states, host)?;
             self.pass(pass, frame, work, host);
             Ok(())
         })
@@ -98,7 +98,7 @@ impl Chain {
         let result = self.passes(at, duration, states, host, |pass, position| {
             done = position.last;
             let from = if position.first { input } else { between.as_ref() };
-            pass[0].key((at, duration), from, states, host)?;
+            pass[0].read_picture((at, duration), from, states, host)?;
             match (position.first, position.last) {
                 (true, true) => self.pass_between(pass, input, output.reborrow(), work, host),
                 (true, false) => {

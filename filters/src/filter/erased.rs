@@ -1,7 +1,7 @@
 //! Type-erased filters: the interface that the chain uses for [`Render`] and [`Simulate`].
 
 use super::{Band, Memory, Plan, Render, Simulate};
-use crate::frame::{FrameTime, Scratch};
+use crate::frame::{FrameRef, FrameTime, Scratch};
 use crate::host::{Host, PrepareError};
 use core::any::Any;
 
@@ -25,6 +25,8 @@ pub trait Filter: Send + Sync {
     /// Prepares the state that the bands of a frame share.
     fn prepare(&self, now: &FrameParams, near: Option<State>, host: &Host<'_>)
     -> Result<State, PrepareError>;
+    /// See [`Render::of_picture`].
+    fn of_picture(&self, now: &FrameParams, picture: FrameRef<'_>) -> Result<Option<State>, PrepareError>;
     /// Whether it is a simulation.
     fn is_simulation(&self) -> bool;
     /// See [`Simulate::step`]; other filters do nothing.
@@ -66,6 +68,14 @@ macro_rules! as_rendered {
         ) -> Result<State, PrepareError> {
             let near: R::State = taken(near).unwrap_or_default();
             Ok(Box::new(self.0.prepare(params::<R>(now), near, host)?))
+        }
+        fn of_picture(
+            &self,
+            now: &FrameParams,
+            picture: FrameRef<'_>,
+        ) -> Result<Option<State>, PrepareError> {
+            let state = self.0.of_picture(params::<R>(now), picture)?;
+            Ok(state.map(|state| -> State { Box::new(state) }))
         }
         fn map_codes(
             &self,

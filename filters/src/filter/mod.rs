@@ -167,6 +167,7 @@ pub mod fluid;
 pub mod glow;
 pub mod grain;
 pub mod invert;
+pub mod lavfi;
 pub mod levels;
 pub mod lut;
 mod mask;
@@ -378,6 +379,20 @@ pub trait Render: Send + Sync + 'static {
         let _ = now;
         host.check()?;
         Ok(near)
+    }
+
+    /// For a filter with [`Reach::Whole`] and no state key whose result is computed from the whole picture at once: the state
+    /// that its bands read. `None` for other filters.
+    ///
+    /// # Errors
+    /// The picture cannot be filtered; the frame fails.
+    fn of_picture(
+        &self,
+        now: &Self::Params,
+        picture: FrameRef<'_>,
+    ) -> Result<Option<Self::State>, PrepareError> {
+        let _ = (now, picture);
+        Ok(None)
     }
 
     /// For a filter that changes each sample of plane `p` without regard to any other sample or to its place: replaces

@@ -2,7 +2,7 @@
 
 use super::{Animated, FileAsset, FromValue, ImageAsset, Kind, OnlyWhen, Planes, Points, Setting, common};
 use crate::curve::Animate;
-use crate::frame::{ClipDetails, SourceFrames, Spans};
+use crate::frame::{ClipDetails, FilterLibrary, SourceFrames, Spans};
 use core::fmt;
 use std::sync::Arc;
 
@@ -86,13 +86,21 @@ pub struct Values {
     rest: Vec<Option<Value>>,
     source: Option<Arc<dyn SourceFrames>>,
     details: Option<Arc<ClipDetails>>,
+    library: Option<Arc<dyn FilterLibrary>>,
 }
 
 impl Values {
     /// Values with no setting given.
     pub fn new(settings: &'static [Setting]) -> Values {
         let rest = settings.iter().map(Setting::default).collect();
-        Values { settings, given: vec![None; settings.len()], rest, source: None, details: None }
+        Values {
+            settings,
+            given: vec![None; settings.len()],
+            rest,
+            source: None,
+            details: None,
+            library: None,
+        }
     }
 
     /// Parses the values of a preset, `strength=2.2:size=0.8`: a chain's form without quotes.
@@ -190,6 +198,16 @@ impl Values {
     /// What is known of the clip, if the host has supplied it.
     pub fn details(&self) -> Option<&Arc<ClipDetails>> {
         self.details.as_ref()
+    }
+
+    /// Supplies the filters of another library.
+    pub fn supply_library(&mut self, library: Arc<dyn FilterLibrary>) {
+        self.library = Some(library);
+    }
+
+    /// The filters of another library, if the host has supplied them.
+    pub fn library(&self) -> Option<&Arc<dyn FilterLibrary>> {
+        self.library.as_ref()
     }
 
     /// The given seed, of a filter that has one.

@@ -4,6 +4,7 @@
 //! - [`output`]: the output file of a job,
 //! - [`cache`]: the cache folder,
 //! - [`lines`]: files of lines,
+//! - [`graph`]: names and options of FFmpeg's filters, some of which name files,
 //! - [`FileAccess`]: a job never writes a file that it reads, and no other program changes it,
 //! - [`reach`]: which files may be read,
 //! - `system`: what differs between Unix and Windows.
@@ -12,6 +13,7 @@
 
 pub mod cache;
 mod error;
+pub mod graph;
 pub mod lines;
 mod named_files;
 pub(crate) mod opened;

@@ -1,7 +1,7 @@
 //! Colour tags: H.273 code points in both libraries, with few exceptions, so that only types are converted.
 
 use ffmpeg_sys_next as sys;
-use grainfield_filters::frame::{ColorRange, FieldOrder, Matrix, Primaries, Siting, Transfer};
+use grainfield_filters::frame::{ColorRange, FieldOrder, Format, Matrix, Primaries, Siting, Transfer};
 
 /// Converts colour tags from and to libav's enums, whose values are those of H.273. What libav has no value for (the
 /// transfer of printing density, the siting of PAL DV) becomes unspecified.
@@ -10,6 +10,15 @@ pub trait Tag<Av> {
     fn from_av(av: Av) -> Self;
     /// To libav's value.
     fn to_av(self) -> Av;
+}
+
+/// Gives a picture the colour tags of a format.
+pub(crate) fn tag(picture: &mut sys::AVFrame, format: &Format) {
+    picture.color_range = format.range.to_av();
+    picture.colorspace = format.matrix.to_av();
+    picture.color_primaries = format.primaries.to_av();
+    picture.color_trc = format.transfer.to_av();
+    picture.chroma_location = format.siting.to_av();
 }
 
 macro_rules! code_point {

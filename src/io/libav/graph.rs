@@ -1,7 +1,8 @@
 //! FFmpeg's filters, which run after decoding and before all other filters.
 
 use super::decoder::NextFrame;
-use super::error::AvError;
+use super::error::{AvError, check};
+use super::pixfmt;
 use super::raw::Fields;
 use super::versions::{duration, set_duration};
 use ffmpeg_next::{filter, frame};
@@ -50,6 +51,8 @@ pub(crate) struct Graph {
     sink: filter::Context,
     _graph: filter::Graph,
     frame_by_frame: bool,
+    /// Whether libav has added conversions between pixel formats.
+    pub(crate) converts: bool,
     /// Seconds per tick of the output.
     pub(crate) time_base: sys::AVRational,
     /// Frames per second of the output; 0 if unknown.
@@ -63,15 +66,41 @@ pub(crate) struct Graph {
 // SAFETY: used by one thread at a time; libav manages its own threads.
 unsafe impl Send for Graph {}
 
-/// Whether an expression in the text depends on more than the frame.
-fn looks_beyond(text: &str) -> bool {
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    text.split(|c| !word(c)).any(|w| MORE_THAN_A_FRAME.contains(&w))
+/// The names of the filters whose output frame depends only on the input frame of the same time.
+pub(super) fn frame_by_frame() -> impl Iterator<Item = &'static str> {
+    FRAME_BY_FRAME.split_whitespace()
 }
+
+/// The first name in the text that depends on more than the frame if it is part of an expression.
+pub(super) fn beyond(text: &str) -> Option<&str> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.split(|c| !word(c)).find(|w| MORE_THAN_A_FRAME.contains(w))
+}
+
+/// What FFmpeg's own conversions use in graphs that keep the pixel format: the same samples on every machine.
+const EXACT_SCALING: &str = "sws_flags=bicubic+accurate_rnd+full_chroma_int+bitexact;";
 
 impl Graph {
     /// Builds the graph for pictures like `first`.
     pub(crate) fn new(text: &str, first: &frame::Video, feed: GraphInput) -> Result<Graph, AvError> {
+        Graph::build(text, first, feed, false)
+    }
+
+    /// Builds the graph on one thread, with output in the pixel format of `first`.
+    pub(crate) fn keeping_format(
+        text: &str,
+        first: &frame::Video,
+        feed: GraphInput,
+    ) -> Result<Graph, AvError> {
+        Graph::build(&format!("{EXACT_SCALING}{text}"), first, feed, true)
+    }
+
+    fn build(
+        text: &str,
+        first: &frame::Video,
+        feed: GraphInput,
+        keeps_format: bool,
+    ) -> Result<Graph, AvError> {
         let f = first.av();
         let mut arguments = format!(
             "video_size={}x{}:pix_fmt={}:time_base={}/{}:pixel_aspect={}/{}",
@@ -84,27 +113,49 @@ impl Graph {
             arguments += &format!(":colorspace={}:range={}", f.colorspace as i32, f.color_range as i32);
         }
         let mut graph = filter::Graph::new();
+        if keeps_format {
+            // SAFETY: our own graph, which has no filters yet.
+            unsafe { (*graph.as_mut_ptr()).nb_threads = 1 };
+        }
         let mut add = |kind, name, arguments| {
             graph.add(&filter::find(kind).ok_or(ffmpeg_next::Error::FilterNotFound)?, name, arguments)
         };
         let source = add("buffer", "in", &*arguments)?;
-        let sink = add("buffersink", "out", "")?;
+        let mut sink = add("buffersink", if keeps_format { "end" } else { "out" }, "")?;
+        if keeps_format {
+            let mut last = add("format", "out", &format!("pix_fmts={}", pixfmt::name(first.format())))?;
+            // SAFETY: two filters of the graph, linked by their only pads.
+            check(unsafe { sys::avfilter_link(last.as_mut_ptr(), 0, sink.as_mut_ptr(), 0) })?;
+        }
         graph.output("in", 0)?.input("out", 0)?.parse(text)?;
         // Checked before libav adds conversions, which depend on one frame only.
-        let frame_by_frame = names(&graph).iter().all(|n| FRAME_BY_FRAME.split(' ').any(|known| known == *n))
-            && !looks_beyond(text);
+        let frame_by_frame =
+            names(&graph).iter().all(|n| frame_by_frame().any(|known| known == *n)) && beyond(text).is_none();
+        let parsed = names(&graph).len();
         graph.validate()?;
+        let converts = names(&graph).len() > parsed;
         // SAFETY: a filter of a configured graph.
         let (time_base, rate) = unsafe {
             let sink = sink.as_ptr();
             (sys::av_buffersink_get_time_base(sink), sys::av_buffersink_get_frame_rate(sink))
         };
-        Ok(Graph { source, sink, _graph: graph, frame_by_frame, time_base, rate, step: feed.step(), end: 0 })
+        let step = feed.step();
+        Ok(Graph { source, sink, _graph: graph, frame_by_frame, converts, time_base, rate, step, end: 0 })
     }
 
     /// Whether each output frame depends only on the input frame of the same time.
     pub(crate) fn frame_by_frame(&self) -> bool {
         self.frame_by_frame
+    }
+
+    /// Width and height of its output.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        // SAFETY: the sink of a configured graph.
+        let (width, height) = unsafe {
+            let sink = self.sink.as_ptr();
+            (sys::av_buffersink_get_w(sink), sys::av_buffersink_get_h(sink))
+        };
+        (width.max(0) as usize, height.max(0) as usize)
     }
 
     /// Sends a picture with its timestamp; `None` ends the input.
@@ -160,9 +211,10 @@ mod tests {
     #[test]
     fn expressions_that_look_beyond_the_frame() {
         assert!(
-            looks_beyond("crop=x=n*2") && looks_beyond("scale,lut=random(0)") && looks_beyond("hue=s=sin(N)")
+            ["crop=x=n*2", "scale,lut=random(0)", "hue=s=sin(N)"].map(beyond)
+                == ["n", "random", "N"].map(Some)
         );
-        assert!(!looks_beyond("scale=1280:-2:flags=lanczos,format=yuv420p,crop=iw/2:ih/2"));
+        assert_eq!(beyond("scale=1280:-2:flags=lanczos,format=yuv420p,crop=iw/2:ih/2"), None);
         assert!(FRAME_BY_FRAME.split(' ').is_sorted());
     }
 }

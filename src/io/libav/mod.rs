@@ -14,6 +14,7 @@ mod demux;
 mod details;
 mod dict;
 pub mod error;
+mod external;
 pub mod fifo;
 mod glance;
 mod graph;
@@ -38,6 +39,7 @@ mod timeline;
 mod unpack;
 pub mod versions;
 
+pub use external::FfmpegFilters;
 pub use glance::glance;
 pub use graph::has_filter;
 pub use input_url::protocol;

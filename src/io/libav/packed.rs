@@ -69,7 +69,7 @@ impl Packed {
         out.resize(start + self.bytes, 0);
         // SAFETY: the new bytes are borrowed exclusively, longer than the picture.
         let mut picture = unsafe { self.picture(out[start..].as_mut_ptr()) }?;
-        self.layout.pack(frame, &mut picture);
+        self.layout.pack(frame.as_ref(), &mut picture);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::picture::{Plane, description};
 use ffmpeg_next::format::Pixel;
 use ffmpeg_next::frame;
 use ffmpeg_sys_next as sys;
-use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, Siting};
+use grainfield_filters::frame::{Alpha, ColorRange, Depth, Family, Format, Frame, FrameRef, Siting};
 
 /// The layout of a component in libav's planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,13 @@ pub fn exact(format: &Format) -> Option<sys::AVPixelFormat> {
     let found = by_name(&name)?;
     let layout = Layout::new(found).ok()?;
     layout.fits(format).then_some(found.into())
+}
+
+/// libav's pixel format with exactly the samples of `format`, planar or interleaved, and its layout, if it has one.
+pub(crate) fn packed_as(format: &Format) -> Option<(Pixel, Layout)> {
+    let found = by_name(&format.name())?;
+    let layout = Layout::new(found).ok().filter(|layout| layout.can_pack() && layout.holds(format))?;
+    Some((found, layout))
 }
 
 impl Layout {
@@ -162,10 +169,13 @@ impl Layout {
 
     /// Whether rows are copied unchanged between this and planes of `format`.
     pub fn fits(&self, format: &Format) -> bool {
-        let own = &self.format;
-        self.kind == Kind::Planar
-            && (own.family, own.depth, own.subsampling, own.has_alpha())
-                == (format.family, format.depth, format.subsampling, format.has_alpha())
+        self.kind == Kind::Planar && self.holds(format)
+    }
+
+    /// Whether it has the same samples as `format`.
+    fn holds(&self, format: &Format) -> bool {
+        let shape = |f: &Format| (f.family, f.depth, f.subsampling, f.has_alpha());
+        shape(&self.format) == shape(format)
     }
 
     /// Extracts the samples of libav's frame. Panics unless it has this pixel format, and `out` this layout's shape and
@@ -252,22 +262,21 @@ impl Layout {
     }
 
     /// Writes samples to libav's frame, for formats with [`can_pack`](Layout::can_pack). Panics unless both have this
-    /// layout's shape, and the frame at least the other's size.
-    pub fn pack(&self, from: &Frame, to: &mut frame::Video) {
-        let shape = |f: &Format| (f.family, f.depth, f.subsampling, f.has_alpha());
+    /// layout's shape, and the frame at least the other's size. A row that a field has too little, which has fewer rows of
+    /// chroma than a frame of its height, repeats the last.
+    pub fn pack(&self, from: FrameRef<'_>, to: &mut frame::Video) {
         assert!(
-            self.can_pack() && shape(&self.format) == shape(from.format()) && name(to.format()) == self.name,
+            self.can_pack() && self.holds(&from.format) && name(to.format()) == self.name,
             "{} cannot be written from {}",
             self.name,
-            from.format().name()
+            from.format.name()
         );
-        let size = from.format().depth.bytes();
+        let size = from.format.depth.bytes();
         for (p, c) in self.components.iter().enumerate() {
             let stride = to.stride(c.plane);
-            let plane = to.data_mut(c.plane);
-            for y in from.plane(p).rows() {
-                let row = from.plane(p).row_bytes(y);
-                let to = &mut plane[y * stride..][..stride];
+            let rows = from.plane(p).rows();
+            for (y, to) in to.data_mut(c.plane).chunks_exact_mut(stride).enumerate() {
+                let row = from.plane(p).row_bytes(y.min(rows.end - 1));
                 if self.kind == Kind::Planar {
                     to[..row.len()].copy_from_slice(row);
                     continue;
@@ -412,7 +421,7 @@ mod tests {
             }
             let mut packed = frame::Video::new(by_name(name).unwrap(), 6, 4);
             assert!(layout.can_pack(), "{name}");
-            layout.pack(&frame, &mut packed);
+            layout.pack(frame.as_ref(), &mut packed);
             let mut again = Frame::new(layout.format(6, 4));
             layout.unpack(&packed, &mut again);
             assert!(again == frame, "{name}");

@@ -163,7 +163,7 @@ pub fn encode(
         return Err(AvError::MEMORY.into());
     }
     if packed.is_empty() {
-        Layout::new(pix_fmt)?.pack(frame, &mut picture);
+        Layout::new(pix_fmt)?.pack(frame.as_ref(), &mut picture);
     } else {
         let (stride, bytes) =
             (picture.stride(0), format.width as usize * format.planes() * format.depth.bytes());

@@ -272,7 +272,7 @@ const uses = {
   'Film and tape': ['dust', 'scratches', 'weave', 'flicker', 'analog'],
   'Particles and effects': ['particles', 'sprites', 'overlay', 'text', 'fluid', 'flock', 'sand', 'atmosphere'],
   'Colour and light': ['levels', 'color', 'vignette', 'fade', 'invert', 'lut', 'glow', 'halation'],
-  'Picture': ['denoise', 'blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad'],
+  'Picture': ['denoise', 'blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad', 'lavfi'],
 };
 
 /** Filters by their use, and their presets folded below them. */

@@ -6,7 +6,7 @@
 use super::av_fault;
 use super::choice::{Choice, INTERLACED_BY_FLAG, PROGRESSIVE_ONLY};
 use crate::encoding::{Encoding, Pass};
-use crate::libav::color::Tag;
+use crate::libav::color::{Tag, tag};
 use crate::libav::container::{Container, among};
 use crate::libav::dict::Dict;
 use crate::libav::error::{AvError, check};
@@ -205,7 +205,7 @@ impl Encoder {
             }
             check(sys::av_frame_make_writable(picture))?;
         }
-        self.choice.layout.pack(frame, &mut self.picture);
+        self.choice.layout.pack(frame.as_ref(), &mut self.picture);
         self.set_properties(carried)?;
         let picture = self.picture.av_mut();
         picture.pts = pts;
@@ -233,11 +233,7 @@ impl Encoder {
         }
         picture.pict_type = sys::AVPictureType::AV_PICTURE_TYPE_NONE;
         // properties of the job override those of the source
-        picture.color_range = format.range.to_av();
-        picture.colorspace = format.matrix.to_av();
-        picture.color_primaries = format.primaries.to_av();
-        picture.color_trc = format.transfer.to_av();
-        picture.chroma_location = format.siting.to_av();
+        tag(picture, format);
         picture.sample_aspect_ratio = self.codec.av().sample_aspect_ratio;
         match format.fields {
             FieldOrder::TopFirst => versions::set_interlaced(picture, Some(true)),

@@ -1,6 +1,7 @@
 //! Files that FFmpeg writes itself, named in a graph of its filters or in an encoder's options.
 
-use grainfield_io::disk::{Access, FileAccess, files_in_text, token};
+use grainfield_io::disk::graph::{filters, pairs};
+use grainfield_io::disk::{Access, FileAccess, files_in_text};
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -21,45 +22,6 @@ const FILTERS: [(&str, &str, Option<&str>); 10] = [
     ("deshake", "filename", None),
     ("vidstabdetect", "result", Some("transforms.trf")),
 ];
-
-/// A filter of a graph: its name, and its options; those without a key have the key `""`.
-type Filter = (String, Vec<(String, String)>);
-
-fn filters(mut graph: &str) -> Vec<Filter> {
-    let mut found = Vec::new();
-    while !graph.is_empty() {
-        if let Some(label) = graph.trim_start().strip_prefix('[') {
-            graph = label.split_once(']').map_or("", |(_, rest)| rest);
-            continue;
-        }
-        let text = token(&mut graph, ",;[]");
-        let (name, options) = text.split_once('=').unwrap_or((&text, ""));
-        let name = name.trim().split('@').next().unwrap_or_default().to_owned();
-        found.push((name, pairs(options)));
-        if !graph.starts_with('[') {
-            graph = graph.get(1..).unwrap_or_default();
-        }
-    }
-    found
-}
-
-/// Parses `KEY=VALUE:KEY=VALUE` with FFmpeg's quoting.
-fn pairs(mut text: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    while !text.is_empty() {
-        let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
-        let key = match text.split_once('=') {
-            Some((key, rest)) if key.trim().chars().all(plain) => {
-                text = rest;
-                key.trim()
-            }
-            _ => "",
-        };
-        found.push((key.to_owned(), token(&mut text, ":")));
-        text = text.get(1..).unwrap_or_default();
-    }
-    found
-}
 
 /// The files that a graph reads and writes.
 pub fn files_in_graph(graph: &str) -> FileAccess {

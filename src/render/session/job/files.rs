@@ -157,6 +157,8 @@ fn source_is_read_once(step: &Step) -> JobError {
 /// [`JobError`] for the first file that cannot be read or is invalid.
 pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     for step in &mut recipe.steps {
+        #[cfg(feature = "ffmpeg")]
+        step.values.supply_library(Arc::new(grainfield_io::libav::FfmpegFilters));
         for (setting, value) in not_loaded(step, |kind| !matches!(kind, Kind::SourceFrame)) {
             let read = match (setting.kind, value) {
                 (Kind::File(kind), Value::File(file)) => Value::File(load_file(kind, file)?),

@@ -1,0 +1,191 @@
+//! FFmpeg's filters as members of a chain: each sees one picture at a time.
+
+use super::color::tag;
+use super::decoder::NextFrame;
+use super::error::AvError;
+use super::graph::{Graph, GraphInput, beyond, frame_by_frame, has_filter};
+use super::log::{Log, recent_messages};
+use super::pixfmt::{self, Layout};
+use super::raw::Fields;
+use crate::disk::graph::filters;
+use ffmpeg_next::format::Pixel;
+use ffmpeg_next::frame;
+use grainfield_filters::frame::{Depth, ExternalFilter, FilterLibrary, Format, Frame, FrameRef};
+use grainfield_filters::ratio::Ratio;
+use grainfield_filters::recipe::nearest;
+
+/// FFmpeg's filters that look at one frame. Each frame has a graph of its own, on one thread: some of these filters keep
+/// random numbers or rounding errors from one frame to the next (`vignette`, `histeq`, `colorspace`).
+#[derive(Clone, Copy, Debug)]
+pub struct FfmpegFilters;
+
+/// The largest number of samples in a plane of a result.
+const MAX_PIXELS: usize = 1 << 28;
+
+impl FilterLibrary for FfmpegFilters {
+    fn bind(&self, text: &str, input: &Format) -> Result<Box<dyn ExternalFilter>, String> {
+        check(text)?;
+        let mut found: Option<Member> = None;
+        for format in of_fewer_bits(input) {
+            let member = Member::new(text, format)?;
+            let fits = !member.converts;
+            // If a graph converts at every depth, by itself, it does so from that of the chain.
+            if fits || found.is_none() {
+                found = Some(member);
+            }
+            if fits {
+                break;
+            }
+        }
+        let found = found.ok_or_else(|| format!("FFmpeg has no pixel format like {}", input.name()))?;
+        // What fails does so before the first frame.
+        let _log = found.log.enter();
+        let mut black = found.picture(Ratio::ZERO)?;
+        (0..black.planes()).for_each(|plane| black.data_mut(plane).fill(0));
+        found.run(black)?;
+        Ok(Box::new(found))
+    }
+}
+
+/// The format and those of fewer bits, from more to fewer.
+fn of_fewer_bits(input: &Format) -> impl Iterator<Item = Format> {
+    let float = (input.depth == Depth::Float).then_some(Depth::Float);
+    let bits = (8..=input.depth.bits().unwrap_or(16)).rev().map(Depth::Bits);
+    let input = *input;
+    let formats = float.into_iter().chain(bits).map(move |depth| Format { depth, ..input });
+    formats.filter(|format| pixfmt::packed_as(format).is_some())
+}
+
+/// Returns an error for a graph that could see more than one frame, or a file, before FFmpeg gets it.
+fn check(text: &str) -> Result<(), String> {
+    if text.contains('\0') {
+        return Err("the graph contains a zero byte".into());
+    }
+    for (place, (name, options)) in (1..).zip(filters(text)) {
+        let fail = |problem: &str| Err(format!("filter {place} of the graph, '{name}', {problem}"));
+        if ["lut1d", "lut3d"].contains(&&*name) {
+            return fail("reads a file, and graphs in a chain read none: `lut=file=...` does the same");
+        }
+        if !has_filter(&name) {
+            let near =
+                nearest(&name, frame_by_frame()).unwrap_or_else(|| "'ffmpeg -filters' lists all".into());
+            return fail(&format!("is none of FFmpeg's: {near}"));
+        }
+        if !frame_by_frame().any(|known| known == name) || name.starts_with("buffer") {
+            return fail(
+                "may read several frames or change their number, so that no frame could be rendered by itself: let FFmpeg \
+                 run it before all filters of the chain",
+            );
+        }
+        for (i, (key, value)) in options.iter().enumerate() {
+            let file = key.starts_with('/') || (name == "curves" && matches!(&**key, "psfile" | "plot"));
+            if file || (name == "curves" && key.is_empty() && i > 0) {
+                return fail(
+                    "may name a file there, and a chain's graphs read and write none: give other options by name",
+                );
+            }
+            if let Some(word) = beyond(value) {
+                return fail(&format!(
+                    "uses '{word}', which does not follow from the frame and its time alone"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A graph bound to a format.
+struct Member {
+    text: String,
+    input: Format,
+    pix_fmt: Pixel,
+    layout: Layout,
+    size: (usize, usize),
+    converts: bool,
+    time_base: (i32, i32),
+    log: Log,
+}
+
+impl Member {
+    fn new(text: &str, input: Format) -> Result<Member, String> {
+        let (pix_fmt, layout) =
+            pixfmt::packed_as(&input).ok_or_else(|| format!("FFmpeg has no {}", input.name()))?;
+        // Parts of the ticks of a regular rate, at which times are exact.
+        let ticks = input.rate.num().checked_mul(1000).and_then(|ticks| i32::try_from(ticks).ok());
+        let time_base = (1, ticks.unwrap_or(1_000_000));
+        let (text, log) = (text.to_owned(), Log::new());
+        let mut member =
+            Member { text, input, pix_fmt, layout, size: (0, 0), converts: false, time_base, log };
+        let _log = member.log.enter();
+        let graph = member.graph(&member.picture(Ratio::ZERO)?)?;
+        let (width, height) = graph.size();
+        if width.saturating_mul(height) > MAX_PIXELS {
+            return Err(format!("it makes pictures of {width}x{height}, and the limit is 2^28 samples"));
+        }
+        (member.size, member.converts) = ((width, height), graph.converts);
+        Ok(member)
+    }
+
+    /// A picture for the graph, of arbitrary samples.
+    fn picture(&self, time: Ratio) -> Result<frame::Video, String> {
+        let (width, height) = self.input.plane_size(0);
+        let mut picture = frame::Video::new(self.pix_fmt, width as u32, height as u32);
+        let f = picture.av_mut();
+        if f.data[0].is_null() {
+            return Err(AvError::MEMORY.to_string());
+        }
+        tag(f, &self.input);
+        f.pts = (time * Ratio::whole(self.time_base.1.into()) + Ratio::HALF).floor();
+        f.best_effort_timestamp = f.pts;
+        Ok(picture)
+    }
+
+    /// Builds the graph for pictures like `first`.
+    fn graph(&self, first: &frame::Video) -> Result<Graph, String> {
+        let pair = |ratio: Ratio| Some((i32::try_from(ratio.num()).ok()?, i32::try_from(ratio.den()).ok()?));
+        let [rate, aspect] = [self.input.rate, self.input.aspect].map(|r| pair(r).unwrap_or((0, 1)));
+        let feed = GraphInput { time_base: self.time_base, rate, aspect };
+        let graph = Graph::keeping_format(&self.text, first, feed).map_err(failed)?;
+        if graph.frame_by_frame() { Ok(graph) } else { Err("it may read several frames".into()) }
+    }
+
+    /// Sends a picture through a new graph.
+    fn run(&self, picture: frame::Video) -> Result<frame::Video, String> {
+        let mut graph = self.graph(&picture)?;
+        let mut made = frame::Video::empty();
+        graph.push(Some(picture)).map_err(failed)?;
+        if !matches!(graph.pull(&mut made).map_err(failed)?, NextFrame::Frame) {
+            return Err("FFmpeg's filters have made no frame of a frame".into());
+        }
+        let size = (made.width() as usize, made.height() as usize);
+        if (size, made.format()) != (self.size, self.pix_fmt) {
+            return Err("FFmpeg's filters have changed the format of the picture".into());
+        }
+        if !matches!(graph.pull(&mut frame::Video::empty()).map_err(failed)?, NextFrame::NeedsInput) {
+            return Err("FFmpeg's filters have made several frames of a frame".into());
+        }
+        Ok(made)
+    }
+}
+
+impl ExternalFilter for Member {
+    fn input(&self) -> &Format {
+        &self.input
+    }
+
+    fn size(&self) -> (usize, usize) {
+        self.size
+    }
+
+    fn filter(&self, picture: FrameRef<'_>, time: Ratio, out: &mut Frame) -> Result<(), String> {
+        let _log = self.log.enter();
+        let mut sent = self.picture(time)?;
+        self.layout.pack(picture, &mut sent);
+        self.layout.unpack(&self.run(sent)?, out);
+        Ok(())
+    }
+}
+
+fn failed(error: AvError) -> String {
+    format!("FFmpeg: {error}{}", recent_messages())
+}
