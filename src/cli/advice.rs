@@ -1,6 +1,7 @@
 //! Which options help with an error: the library's messages name settings, not options.
 
 use grainfield_filters::chain::ChainError;
+use grainfield_filters::filter::lavfi::SEVERAL_FRAMES;
 use grainfield_io::disk::{DiskError, SameFile};
 use grainfield_io::journal::resume::ResumeError;
 use grainfield_io::sink::SinkError;
@@ -73,7 +74,7 @@ fn for_job(error: &JobError) -> Option<&'static str> {
             RequestError::TwoPassPipe | RequestError::TwoPassParts => Some("leave --two-pass out"),
             _ => None,
         },
-        JobError::Chain(ChainError::Setting { filter: "lavfi", .. }) => {
+        JobError::Chain(ChainError::Setting { error, .. }) if error.problem.contains(SEVERAL_FRAMES) => {
             Some("--lavfi GRAPH runs any of FFmpeg's filters before the chain")
         }
         JobError::Source(error) => for_source(error),

@@ -38,11 +38,8 @@ const CACHE_VARIABLE: &str = "GRAINFIELD_CACHE";
 fn elsewhere(error: &RecipeError) -> String {
     match &error.parts().problem {
         Problem::UnknownFilter(name) if error.parts().hint.is_none() => {
-            if lavfi_has(name) {
-                return format!(
-                    "\n  FFmpeg has a filter of that name: lavfi='{name}=...' runs one that looks at single frames, --lavfi \
-                     {name}=... any filter before those of -f"
-                );
+            if let Some(way) = in_ffmpeg(name) {
+                return format!("\n  FFmpeg has a filter of that name, which runs {way}");
             }
             "\n  'grainfield filters' lists the filters".to_owned()
         }
@@ -50,12 +47,19 @@ fn elsewhere(error: &RecipeError) -> String {
     }
 }
 
-/// Whether FFmpeg has a filter of this name.
+/// How FFmpeg's filter of this name runs, if there is one.
 #[cfg(feature = "ffmpeg")]
-use grainfield_io::libav::has_filter as lavfi_has;
+fn in_ffmpeg(name: &str) -> Option<String> {
+    use grainfield_io::libav::{has_filter, is_frame_by_frame};
+    has_filter(name).then(|| match is_frame_by_frame(name) {
+        true => format!("at any place of the chain: -f \"lavfi='{name}=...'\""),
+        false => format!("before the filters of -f: --lavfi {name}=..."),
+    })
+}
+
 #[cfg(not(feature = "ffmpeg"))]
-fn lavfi_has(_: &str) -> bool {
-    false
+fn in_ffmpeg(_: &str) -> Option<String> {
+    None
 }
 
 /// Filters that change nothing, because the settings that do are not given.

@@ -26,5 +26,6 @@ fn videos_are_refused_with_the_way_round() {
     s.write("in.mp4", b"\0\0\0\x20ftypisom\0\0\x02\0isomiso2avc1mp41");
     s.run("render in.mp4 out.y4m").ends(1).says("ffmpeg");
     s.run("join out.mp4").ends(2);
+    s.run(&format!("hash {source} -f lavfi=negate")).ends(2).says("built with FFmpeg");
     assert_eq!(s.files(), ["in.mp4"]);
 }

@@ -127,7 +127,7 @@ fn read(tokens: &[Token], end: usize, table: &'static [Entry]) -> Result<Recipe,
 
 /// The part being parsed: a filter, or the pseudo filter with settings of the whole recipe.
 enum Part {
-    Step(StepBuilder),
+    Step(Box<StepBuilder>),
     Head { seed: Option<u64>, seen: Vec<&'static str> },
 }
 
@@ -145,7 +145,9 @@ fn begin(piece: &Piece<'_>, ends: bool, first: bool, table: &'static [Entry]) ->
         }
         Part::Head { seed: None, seen: Vec::new() }
     } else {
-        Part::Step(StepBuilder::new(find(table, &text).map_err(|(p, hint)| (name.span(), p, hint))?))
+        Part::Step(Box::new(StepBuilder::new(
+            find(table, &text).map_err(|(p, hint)| (name.span(), p, hint))?,
+        )))
     };
     match rest {
         Some(rest) => part.argument(&rest, true)?,

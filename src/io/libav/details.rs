@@ -87,6 +87,7 @@ pub(crate) fn feed(demuxer: &Demuxer) -> GraphInput {
         time_base: (base.num, base.den),
         rate: (rate.num, rate.den),
         aspect: (aspect.num, aspect.den.max(1)),
+        threads: 0,
     }
 }
 

@@ -3,13 +3,14 @@
 use super::color::tag;
 use super::decoder::NextFrame;
 use super::error::AvError;
-use super::graph::{Graph, GraphInput, beyond, frame_by_frame, has_filter};
+use super::graph::{Graph, GraphInput, beyond, frame_by_frame, has_filter, is_frame_by_frame};
 use super::log::{Log, recent_messages};
 use super::pixfmt::{self, Layout};
 use super::raw::Fields;
 use crate::disk::graph::filters;
 use ffmpeg_next::format::Pixel;
 use ffmpeg_next::frame;
+use grainfield_filters::filter::lavfi::SEVERAL_FRAMES;
 use grainfield_filters::frame::{Depth, ExternalFilter, FilterLibrary, Format, Frame, FrameRef};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::nearest;
@@ -22,12 +23,18 @@ pub struct FfmpegFilters;
 /// The largest number of samples in a plane of a result.
 const MAX_PIXELS: usize = 1 << 28;
 
+/// For FFmpeg's conversions, which are then the same on every machine.
+const SCALING: &str = "sws_flags=bicubic+accurate_rnd+full_chroma_int+bitexact;";
+
 impl FilterLibrary for FfmpegFilters {
     fn bind(&self, text: &str, input: &Format) -> Result<Box<dyn ExternalFilter>, String> {
         check(text)?;
+        let bits = (8..=input.depth.bits().unwrap_or(16)).rev().map(Depth::Bits);
+        let depths = Some(input.depth).filter(|d| *d == Depth::Float).into_iter().chain(bits);
         let mut found: Option<Member> = None;
-        for format in of_fewer_bits(input) {
-            let member = Member::new(text, format)?;
+        for format in depths.map(|depth| Format { depth, ..*input }) {
+            let Some(packed) = pixfmt::packed_as(&format) else { continue };
+            let member = Member::new(text, format, packed)?;
             let fits = !member.converts;
             // If a graph converts at every depth, by itself, it does so from that of the chain.
             if fits || found.is_none() {
@@ -47,51 +54,35 @@ impl FilterLibrary for FfmpegFilters {
     }
 }
 
-/// The format and those of fewer bits, from more to fewer.
-fn of_fewer_bits(input: &Format) -> impl Iterator<Item = Format> {
-    let float = (input.depth == Depth::Float).then_some(Depth::Float);
-    let bits = (8..=input.depth.bits().unwrap_or(16)).rev().map(Depth::Bits);
-    let input = *input;
-    let formats = float.into_iter().chain(bits).map(move |depth| Format { depth, ..input });
-    formats.filter(|format| pixfmt::packed_as(format).is_some())
-}
-
 /// Returns an error for a graph that could see more than one frame, or a file, before FFmpeg gets it.
 fn check(text: &str) -> Result<(), String> {
-    if text.contains('\0') {
-        return Err("the graph contains a zero byte".into());
-    }
     for (place, (name, options)) in (1..).zip(filters(text)) {
         let fail = |problem: &str| Err(format!("filter {place} of the graph, '{name}', {problem}"));
-        if ["lut1d", "lut3d"].contains(&&*name) {
-            return fail("reads a file, and graphs in a chain read none: `lut=file=...` does the same");
-        }
         if !has_filter(&name) {
             let near =
                 nearest(&name, frame_by_frame()).unwrap_or_else(|| "'ffmpeg -filters' lists all".into());
             return fail(&format!("is none of FFmpeg's: {near}"));
         }
-        if !frame_by_frame().any(|known| known == name) || name.starts_with("buffer") {
-            return fail(
-                "may read several frames or change their number, so that no frame could be rendered by itself: let FFmpeg \
-                 run it before all filters of the chain",
-            );
+        if !is_frame_by_frame(&name) || name.starts_with("buffer") {
+            return fail(&format!("{SEVERAL_FRAMES}: let FFmpeg run it before the chain"));
         }
         for (i, (key, value)) in options.iter().enumerate() {
-            let file = key.starts_with('/') || (name == "curves" && matches!(&**key, "psfile" | "plot"));
-            if file || (name == "curves" && key.is_empty() && i > 0) {
+            let unnamed = key.is_empty() && i > 0 && ["curves", "selectivecolor"].contains(&&*name);
+            if unnamed
+                || key.starts_with('/')
+                || ["psfile", "plot"].contains(&&**key)
+                || name.starts_with("lut") && name.ends_with('d')
+            {
                 return fail(
-                    "may name a file there, and a chain's graphs read and write none: give other options by name",
+                    "may name a file there, and graphs in a chain use none: name other options, and use `lut` for tables",
                 );
             }
             if let Some(word) = beyond(value) {
-                return fail(&format!(
-                    "uses '{word}', which does not follow from the frame and its time alone"
-                ));
+                return fail(&format!("uses '{word}', which does not follow from the frame and its time"));
             }
         }
     }
-    Ok(())
+    if text.contains('\0') { Err("the graph contains a zero byte".into()) } else { Ok(()) }
 }
 
 /// A graph bound to a format.
@@ -101,28 +92,27 @@ struct Member {
     pix_fmt: Pixel,
     layout: Layout,
     size: (usize, usize),
+    /// Whether FFmpeg converts between pixel formats.
     converts: bool,
     time_base: (i32, i32),
     log: Log,
 }
 
 impl Member {
-    fn new(text: &str, input: Format) -> Result<Member, String> {
-        let (pix_fmt, layout) =
-            pixfmt::packed_as(&input).ok_or_else(|| format!("FFmpeg has no {}", input.name()))?;
+    fn new(text: &str, input: Format, (pix_fmt, layout): (Pixel, Layout)) -> Result<Member, String> {
+        let text = format!("{SCALING}{text},format={}", pixfmt::name(pix_fmt));
         // Parts of the ticks of a regular rate, at which times are exact.
         let ticks = input.rate.num().checked_mul(1000).and_then(|ticks| i32::try_from(ticks).ok());
         let time_base = (1, ticks.unwrap_or(1_000_000));
-        let (text, log) = (text.to_owned(), Log::new());
-        let mut member =
-            Member { text, input, pix_fmt, layout, size: (0, 0), converts: false, time_base, log };
+        let (size, converts, log) = ((0, 0), false, Log::new());
+        let mut member = Member { text, input, pix_fmt, layout, size, converts, time_base, log };
         let _log = member.log.enter();
         let graph = member.graph(&member.picture(Ratio::ZERO)?)?;
-        let (width, height) = graph.size();
+        (member.size, member.converts) = (graph.size(), graph.converts);
+        let (width, height) = member.size;
         if width.saturating_mul(height) > MAX_PIXELS {
             return Err(format!("it makes pictures of {width}x{height}, and the limit is 2^28 samples"));
         }
-        (member.size, member.converts) = ((width, height), graph.converts);
         Ok(member)
     }
 
@@ -144,9 +134,9 @@ impl Member {
     fn graph(&self, first: &frame::Video) -> Result<Graph, String> {
         let pair = |ratio: Ratio| Some((i32::try_from(ratio.num()).ok()?, i32::try_from(ratio.den()).ok()?));
         let [rate, aspect] = [self.input.rate, self.input.aspect].map(|r| pair(r).unwrap_or((0, 1)));
-        let feed = GraphInput { time_base: self.time_base, rate, aspect };
-        let graph = Graph::keeping_format(&self.text, first, feed).map_err(failed)?;
-        if graph.frame_by_frame() { Ok(graph) } else { Err("it may read several frames".into()) }
+        let feed = GraphInput { time_base: self.time_base, rate, aspect, threads: 1 };
+        let graph = Graph::new(&self.text, first, feed).map_err(failed)?;
+        if graph.frame_by_frame() { Ok(graph) } else { Err(format!("it {SEVERAL_FRAMES}")) }
     }
 
     /// Sends a picture through a new graph.
@@ -154,15 +144,12 @@ impl Member {
         let mut graph = self.graph(&picture)?;
         let mut made = frame::Video::empty();
         graph.push(Some(picture)).map_err(failed)?;
-        if !matches!(graph.pull(&mut made).map_err(failed)?, NextFrame::Frame) {
-            return Err("FFmpeg's filters have made no frame of a frame".into());
-        }
+        let one = matches!(graph.pull(&mut made).map_err(failed)?, NextFrame::Frame);
+        let more =
+            one && !matches!(graph.pull(&mut frame::Video::empty()).map_err(failed)?, NextFrame::NeedsInput);
         let size = (made.width() as usize, made.height() as usize);
-        if (size, made.format()) != (self.size, self.pix_fmt) {
-            return Err("FFmpeg's filters have changed the format of the picture".into());
-        }
-        if !matches!(graph.pull(&mut frame::Video::empty()).map_err(failed)?, NextFrame::NeedsInput) {
-            return Err("FFmpeg's filters have made several frames of a frame".into());
+        if !one || more || (size, made.format()) != (self.size, self.pix_fmt) {
+            return Err("FFmpeg's filters have not made one frame of the expected size of a frame".into());
         }
         Ok(made)
     }

@@ -1,8 +1,7 @@
 //! FFmpeg's filters, which run after decoding and before all other filters.
 
 use super::decoder::NextFrame;
-use super::error::{AvError, check};
-use super::pixfmt;
+use super::error::AvError;
 use super::raw::Fields;
 use super::versions::{duration, set_duration};
 use ffmpeg_next::{filter, frame};
@@ -11,12 +10,15 @@ use std::ffi::CStr;
 
 /// Filters whose output frame depends only on the input frame of the same time.
 const FRAME_BY_FRAME: &str = "\
-    alphaextract avgblur bilateral boxblur buffer buffersink cas colorbalance colorchannelmixer colorcontrast \
-    colorcorrect colorlevels colormatrix colorspace colortemperature convolution copy crop curves drawbox \
-    drawgrid eq exposure extractplanes fillborders format gblur hflip histeq hqx hue huesaturation il \
-    lenscorrection limiter lut lut1d lut3d lutrgb lutyuv median monochrome negate noformat null pad pixscope \
-    prewitt rotate scale setdar setfield setparams setrange setsar shuffleplanes smartblur sobel super2xsai \
-    swapuv transpose unsharp vflip vibrance vignette xbr zscale";
+    alphaextract avgblur bilateral boxblur buffer buffersink cas chromahold chromakey chromanr chromashift \
+    colorbalance colorchannelmixer colorcontrast colorcorrect colorhold colorize colorkey colorlevels \
+    colormatrix colorspace colortemperature convolution copy crop curves dctdnoiz deflate delogo despill \
+    dilation drawbox drawgrid edgedetect eq erosion exposure extractplanes fftfilt fillborders floodfill \
+    format gblur geq gradfun grayworld hflip histeq hqx hsvhold hsvkey hue huesaturation il inflate kirsch \
+    lenscorrection limiter lumakey lut lut1d lut3d lutrgb lutyuv median monochrome negate nlmeans noformat \
+    null pad pixscope prewitt pseudocolor removegrain rgbashift roberts rotate sab scale scharr \
+    selectivecolor setdar setfield setparams setrange setsar shear shuffleplanes smartblur sobel super2xsai \
+    swaprect swapuv tonemap transpose unsharp v360 vflip vibrance vignette xbr yaepblur zscale";
 
 /// Names in a filter's expressions that depend on more than the frame: its number since the start, random
 /// numbers, stored values, and its position in the file.
@@ -28,6 +30,8 @@ pub(crate) struct GraphInput {
     pub(crate) time_base: (i32, i32),
     pub(crate) rate: (i32, i32),
     pub(crate) aspect: (i32, i32),
+    /// The most threads of a filter; 0 for as many as the machine has.
+    pub(crate) threads: i32,
 }
 
 impl GraphInput {
@@ -42,6 +46,11 @@ impl GraphInput {
 /// Whether libavfilter has a filter of this name.
 pub fn has_filter(name: &str) -> bool {
     !name.contains('\0') && filter::find(name).is_some()
+}
+
+/// Whether libavfilter has a filter of this name whose output frame depends only on the input frame of the same time.
+pub fn is_frame_by_frame(name: &str) -> bool {
+    frame_by_frame().any(|known| known == name)
 }
 
 /// A chain of FFmpeg's filters with one input and one output.
@@ -77,30 +86,9 @@ pub(super) fn beyond(text: &str) -> Option<&str> {
     text.split(|c| !word(c)).find(|w| MORE_THAN_A_FRAME.contains(w))
 }
 
-/// What FFmpeg's own conversions use in graphs that keep the pixel format: the same samples on every machine.
-const EXACT_SCALING: &str = "sws_flags=bicubic+accurate_rnd+full_chroma_int+bitexact;";
-
 impl Graph {
     /// Builds the graph for pictures like `first`.
     pub(crate) fn new(text: &str, first: &frame::Video, feed: GraphInput) -> Result<Graph, AvError> {
-        Graph::build(text, first, feed, false)
-    }
-
-    /// Builds the graph on one thread, with output in the pixel format of `first`.
-    pub(crate) fn keeping_format(
-        text: &str,
-        first: &frame::Video,
-        feed: GraphInput,
-    ) -> Result<Graph, AvError> {
-        Graph::build(&format!("{EXACT_SCALING}{text}"), first, feed, true)
-    }
-
-    fn build(
-        text: &str,
-        first: &frame::Video,
-        feed: GraphInput,
-        keeps_format: bool,
-    ) -> Result<Graph, AvError> {
         let f = first.av();
         let mut arguments = format!(
             "video_size={}x{}:pix_fmt={}:time_base={}/{}:pixel_aspect={}/{}",
@@ -113,24 +101,16 @@ impl Graph {
             arguments += &format!(":colorspace={}:range={}", f.colorspace as i32, f.color_range as i32);
         }
         let mut graph = filter::Graph::new();
-        if keeps_format {
-            // SAFETY: our own graph, which has no filters yet.
-            unsafe { (*graph.as_mut_ptr()).nb_threads = 1 };
-        }
+        // SAFETY: our own graph, which has no filters yet.
+        unsafe { (*graph.as_mut_ptr()).nb_threads = feed.threads };
         let mut add = |kind, name, arguments| {
             graph.add(&filter::find(kind).ok_or(ffmpeg_next::Error::FilterNotFound)?, name, arguments)
         };
         let source = add("buffer", "in", &*arguments)?;
-        let mut sink = add("buffersink", if keeps_format { "end" } else { "out" }, "")?;
-        if keeps_format {
-            let mut last = add("format", "out", &format!("pix_fmts={}", pixfmt::name(first.format())))?;
-            // SAFETY: two filters of the graph, linked by their only pads.
-            check(unsafe { sys::avfilter_link(last.as_mut_ptr(), 0, sink.as_mut_ptr(), 0) })?;
-        }
+        let sink = add("buffersink", "out", "")?;
         graph.output("in", 0)?.input("out", 0)?.parse(text)?;
         // Checked before libav adds conversions, which depend on one frame only.
-        let frame_by_frame =
-            names(&graph).iter().all(|n| frame_by_frame().any(|known| known == *n)) && beyond(text).is_none();
+        let frame_by_frame = names(&graph).iter().all(|n| is_frame_by_frame(n)) && beyond(text).is_none();
         let parsed = names(&graph).len();
         graph.validate()?;
         let converts = names(&graph).len() > parsed;

@@ -41,7 +41,7 @@ pub mod versions;
 
 pub use external::FfmpegFilters;
 pub use glance::glance;
-pub use graph::has_filter;
+pub use graph::{has_filter, is_frame_by_frame};
 pub use input_url::protocol;
 
 use std::ffi::OsStr;

@@ -24,7 +24,7 @@ function summary(step) {
   const said = Object.entries(step.values).filter(([id]) => id !== 'enable');
   return said.map(([id, v]) => {
     const s = settingOf(step, id);
-    return `${s?.label.toLowerCase() ?? id} ${isCurve(v) ? '◆' : s?.kind === 'choice' ? spoken(v) : v}`;
+    return `${s?.label.toLowerCase() ?? id} ${s?.kind !== 'text' && isCurve(v) ? '◆' : s?.kind === 'choice' ? spoken(v) : v}`;
   }).join(' · ');
 }
 
