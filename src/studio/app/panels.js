@@ -6,7 +6,7 @@ import { blob, get, picture, post } from './api.js';
 import {
   area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, offers, openClip, recipePath, report, signal, simulating, toast, toasts, view,
 } from './state.js';
-import { codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, zoomTo } from './viewer.js';
+import { codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
 import { renderDialog } from './render.js';
@@ -71,7 +71,7 @@ let scoping = false;
 let scopeAgain = false;
 
 async function drawScopes() {
-  if (dock.value !== 'scopes' || !dockOpen.value || !clip.value || playing.value) return;
+  if (dock.value !== 'scopes' || !dockOpen.value || !clip.value || playing.value || scrubbing.value) return;
   if (scoping) {
     scopeAgain = true;
     return;
@@ -381,7 +381,7 @@ export function startPanels() {
     queueMicrotask(measure);
   });
   effect(() => {
-    void [dock.value, dockOpen.value, scopeSide.value, key.value, frame.value, clip.value, playing.value];
+    void [dock.value, dockOpen.value, scopeSide.value, key.value, frame.value, clip.value, playing.value, scrubbing.value];
     queueMicrotask(drawScopes);
   });
   const loupeBox = byId('loupebox');

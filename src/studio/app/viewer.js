@@ -34,6 +34,11 @@ function sizeOf(side) {
   return { width, height, shape: view.square.value ? 1 : shape };
 }
 
+/** Asks for the nearest key frame, where the frame itself takes long. */
+const NEAR = '&near=true';
+/** Frames that are decoded at once on the way to another one. */
+const FAR = 12;
+
 class Pane {
   /** @param {Side} side */
   constructor(side) {
@@ -135,7 +140,7 @@ class Pane {
   /** Asks for what should be seen: one request at a time and the newest after it; one that takes long is given up. */
   refresh() {
     const near = scrubbing.value;
-    const url = this.want(frame.value, near) + (near ? '&near=true' : '');
+    const url = this.want(frame.value, near) + (near ? NEAR : '');
     this.url = url;
     // Until the exact picture arrives, the one that was made for playing.
     const quick = this.want(frame.value);
@@ -153,22 +158,38 @@ class Pane {
     }
     if (!this.running) return this.load(url);
     this.next = url;
-    if (performance.now() - this.running.since > 300) this.running.abort.abort();
+    // What follows a key frame takes long.
+    const isLong = this.isAbout() && !running?.endsWith(NEAR);
+    if (isLong || performance.now() - this.running.since > 300) this.running.abort.abort();
   }
 
-  /** @param {string} url */
-  async load(url) {
+  /** Whether a key frame is seen in the place of the frame. */
+  isAbout() {
+    return !!this.shown && this.shownUrl.endsWith(NEAR) && this.shown.number !== frame.value;
+  }
+
+  /** The number of the frame that is wanted. */
+  number() {
+    return frame.value;
+  }
+
+  /** @param {string} exact @param {boolean} [isNew] whether it was not tried before */
+  async load(exact, isNew = true) {
+    // Far from what is seen, a key frame comes first.
+    const isFar = this.shown && !this.isAbout() && Math.abs(this.shown.number - frame.value) > FAR;
+    const url = isFar && isNew && !exact.endsWith(NEAR) ? `${this.want(frame.value)}${NEAR}` : exact;
+    if (url !== exact) this.next = exact;
     const abort = new AbortController();
     const run = { url, abort, since: performance.now() };
     this.running = run;
     busy.value = true;
     const slow = setTimeout(() => {
-      if (this.next) abort.abort();
+      if (this.next && this.next !== exact) abort.abort();
       else this.box.classList.add('waiting');
     }, 300);
     try {
       const got = await picture(url, abort.signal);
-      if (!url.endsWith('near=true')) keep(url, got);
+      if (!url.endsWith(NEAR)) keep(url, got);
       this.show(url, got);
     } catch (error) {
       if (error instanceof Error && error.name !== 'AbortError') this.fail(error);
@@ -177,7 +198,7 @@ class Pane {
       this.running = null;
       const next = this.next;
       this.next = '';
-      if (next && next !== this.shownUrl) this.load(next);
+      if (next && next !== this.shownUrl) this.load(next, next !== exact);
       else {
         this.box.classList.remove('waiting');
         busy.value = [...panes.values()].some((p) => p.running);
@@ -239,7 +260,7 @@ class Pane {
     this.outline(context);
     const percent = Math.round(this.zoom() * 100);
     const small = this.zoom() < 1;
-    const about = this.shown && this.shown.number !== frame.value && scrubbing.value ? `, about: key frame ${this.shown.number}` : '';
+    const about = this.isAbout() ? `, about: key frame ${this.shown?.number}` : '';
     if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}`;
     this.badge.hidden = !small || this.side === 'in' || !isFine();
     this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
@@ -443,13 +464,13 @@ function listenTo(p) {
 let pointerPane = null;
 export const paneUnderPointer = () => pointerPane;
 
-/** The hashes of the frames that are shown, when they have rested for a moment. */
-async function readHashes() {
+/** The hashes of the frames that are shown, when they have rested for a moment. @param {AbortSignal} stop */
+async function readHashes(stop) {
   for (const side of /** @type {const} */ (['in', 'out'])) {
     const of = placeOf(side, frame.value);
     const isShown = sidesOf(view.layout.value).some((s) => s === side || (side === 'out' && s === 'diff'));
     if (!isShown || !clip.value || (side === 'out' && !key.value) || hashes.value[`${side}Of`] === of) continue;
-    const { hash } = await get(of.replace('/frame/', '/hash/'));
+    const { hash } = await get(of.replace('/frame/', '/hash/'), stop);
     hashes.value = { ...hashes.value, [side]: hash, [`${side}Of`]: of };
   }
 }
@@ -468,7 +489,7 @@ async function readCodes() {
     readAgain = false;
     const at = pointer.value;
     const c = clip.value;
-    if (!at || !c || playing.value) {
+    if (!at || !c || playing.value || scrubbing.value) {
       if (!at) codes.value = null;
       continue;
     }
@@ -537,10 +558,14 @@ export function startViewer(root) {
   });
   startPlayer(pane);
   let hashing = 0;
+  let stopHashing = new AbortController();
   effect(() => {
     void [clip.value, key.value, frame.value, view.layout.value];
     clearTimeout(hashing);
-    if (!playing.value && !scrubbing.value) hashing = setTimeout(() => readHashes().catch(() => {}), 150);
+    stopHashing.abort();
+    stopHashing = new AbortController();
+    const stop = stopHashing.signal;
+    if (!playing.value && !scrubbing.value) hashing = setTimeout(() => readHashes(stop).catch(() => {}), 150);
   });
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape') picking.value = drawing.value = null;
