@@ -20,6 +20,7 @@ const FILES: &[(&str, &[u8])] = table![
     "state.js",
     "viewer.js",
     "player.js",
+    "mask.js",
     "kept.js",
     "start.js",
     "thumbs.js",

@@ -204,6 +204,8 @@ export const fixedKeys = [
   { group: 'In the plot of a curve', label: 'The same by ten', keys: ['Shift+ArrowLeft', 'Shift+ArrowRight', 'Shift+ArrowUp', 'Shift+ArrowDown'] },
   { group: 'In the plot of a curve', label: 'Delete the chosen key', keys: ['Delete'] },
   { group: 'In the plot of a curve', label: 'Clear the selection: arrows step frames again', keys: ['Escape'] },
+  { group: 'On a drawn mask', label: 'Move it by a sample; with Shift by ten', keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'] },
+  { group: 'On a drawn mask', label: 'Resize it', keys: ['Ctrl+ArrowLeft', 'Ctrl+ArrowRight', 'Ctrl+ArrowUp', 'Ctrl+ArrowDown'] },
   { group: 'In numbers and the table of keys', label: 'A step', keys: ['ArrowUp', 'ArrowDown'] },
   { group: 'In numbers and the table of keys', label: 'Ten steps', keys: ['Shift+ArrowUp', 'Shift+ArrowDown'] },
 ];

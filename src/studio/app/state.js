@@ -125,7 +125,7 @@ export const canUndo = signal(false);
 export const canRedo = signal(false);
 
 /**
- * Changes the recipe. Changes of one `merge` that follow each other soon are undone in one step.
+ * Changes the recipe. Changes of one `merge` that follow each other soon are undone in one step, those of a drag of any length.
  * @param {(doc: Doc) => Doc} change
  * @param {string} [merge]
  */
@@ -135,7 +135,7 @@ export function edit(change, merge = '') {
   if (after === before) return;
   const last = past[past.length - 1];
   const now = performance.now();
-  if (merge && last?.merge === merge && now - last.at < 800) last.at = now;
+  if (merge && last?.merge === merge && (now - last.at < 800 || /^mask \d+$/.test(merge))) last.at = now;
   else past.push({ doc: before, merge, at: now });
   if (past.length > 500) past.shift();
   future = [];

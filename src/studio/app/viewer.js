@@ -3,8 +3,9 @@
 
 import { html, render } from './vendor/lit-html.js';
 import { get, picture } from './api.js';
-import { area, check, checked, clip, editStep, effect, frame, isFine, key, recent, selectedStep, signal, view } from './state.js';
+import { area, check, checked, clip, effect, frame, isFine, key, recent, selectedStep, signal, view } from './state.js';
 import { keep, kept, shownSides as sidesOf } from './kept.js';
+import { maskHandles, setMask } from './mask.js';
 import { playing, scrubbing, startPlayer } from './player.js';
 
 export * from './player.js';
@@ -58,7 +59,9 @@ class Pane {
     this.badge = document.createElement('button');
     this.badge.className = 'badge';
     this.badge.addEventListener('click', () => zoomTo(1, this));
-    this.box.append(this.canvas, this.label, this.right, this.badge);
+    const handles = document.createElement('div');
+    this.drawMask = maskHandles(handles, () => this.place());
+    this.box.append(this.canvas, this.label, this.right, this.badge, handles);
     /** The pending request. */
     this.url = '';
     this.shownUrl = '';
@@ -273,20 +276,7 @@ class Pane {
 
   /** The area that is measured. @param {CanvasRenderingContext2D} context */
   outline(context) {
-    const mask = maskOf(selectedStep.value);
-    if (mask && this.side !== 'diff') {
-      const { width, height } = sizeOf(this.side);
-      const [x, w] = [mask.at[0], mask.size[0]].map((v) => v * width * this.across());
-      const [y, h] = [mask.at[1], mask.size[1]].map((v) => v * height * this.zoom());
-      const [left, top] = this.origin();
-      context.strokeStyle = '#d9a441';
-      context.setLineDash([5, 4]);
-      context.beginPath();
-      if (mask.shape === 'ellipse') context.ellipse(left + x, top + y, w / 2, h / 2, 0, 0, 2 * Math.PI);
-      else context.rect(left + x - w / 2, top + y - h / 2, w, h);
-      context.stroke();
-      context.setLineDash([]);
-    }
+    this.drawMask();
     if (!area.value) return;
     const [x, y, w, h] = area.value;
     const [zx, z] = [this.across(), this.zoom()];
@@ -312,6 +302,14 @@ class Pane {
     }
   }
 
+  /** Where the picture is in the pane, in pixels of the page. */
+  place() {
+    const { width, height } = sizeOf(this.side);
+    const [zx, z] = [this.canvas.clientWidth / this.canvas.width, this.canvas.clientHeight / this.canvas.height];
+    const [left, top] = this.origin();
+    return { left: left * zx, top: top * z, across: width * this.across() * zx, down: height * this.zoom() * z, width, height };
+  }
+
   /** Where an event is in the picture; the corner of the sample. @param {PointerEvent | WheelEvent | MouseEvent} event */
   at(event) {
     const box = this.canvas.getBoundingClientRect();
@@ -320,22 +318,6 @@ class Pane {
     const y = ((event.clientY - box.top) * this.canvas.height) / box.height;
     return [(x - left) / this.across(), (y - top) / this.zoom()];
   }
-}
-
-/** The drawn mask of a filter, in fractions of the picture; null if it has none, or one that moves.
- * @param {import('./state.js').Step | null} step */
-function maskOf(step) {
-  const { mask = '', mask_at = '0.5,0.5', mask_width = '1', mask_height = '1' } = step?.values ?? {};
-  const numbers = [...mask_at.split(','), mask_width, mask_height].map(Number);
-  if (!/^(ellipse|rectangle)$/.test(mask) || numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
-  return { shape: mask, at: numbers.slice(0, 2), size: numbers.slice(2) };
-}
-
-/** Gives the selected filter the mask that is drawn. @param {number[]} rect middle, width and height, in fractions */
-function setMask(rect) {
-  const step = selectedStep.value;
-  const [x, y, w, h] = rect.map((v) => String(Number(v.toFixed(4))));
-  if (step && drawing.value) editStep(step.id, (one) => ({ ...one, values: { ...one.values, mask: drawing.value ?? '', mask_at: `${x},${y}`, mask_width: w, mask_height: h } }), `${step.id}.mask`);
 }
 
 const labels = { in: 'Source', out: 'Result', diff: 'Difference' };
@@ -436,7 +418,9 @@ function listenTo(p) {
       const [x0, x1] = [Math.min(ax, bx), Math.max(ax, bx)].map((v) => Math.round(within(v, width)));
       const [y0, y1] = [Math.min(ay, by), Math.max(ay, by)].map((v) => Math.round(within(v, height)));
       if (drag.mask) {
-        if (x1 > x0 && y1 > y0) setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height]);
+        if (x1 > x0 && y1 > y0 && drawing.value) {
+          setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height], drawing.value, 'mask drawn');
+        }
         return;
       }
       area.value = x1 > x0 && y1 > y0 ? [x0, y0, x1 - x0, y1 - y0] : null;
