@@ -89,6 +89,14 @@ export const view = {
   surround: signal('dark'),
 };
 
+/** What the result can be compared with: recipes that were kept, with a frame those whose picture alone was.
+ * @typedef {{id: number, name: string, clip: string, frame: number | null, drafts: Record<string, string>, key: string,
+ *   recipe: {steps: Omit<Step, 'id'>[], seed: string | null}, made: NonNullable<Checked['made']>}} Reference */
+export const references = signal(/** @type {Reference[]} */ ([]));
+/** Which of them is shown in the place of the source; 0 is the source. */
+export const against = signal(0);
+export const reference = computed(() => references.value.find((r) => r.id === against.value && r.clip === clip.value?.path) ?? null);
+
 export const rate = computed(() => (clip.value ? clip.value.rate[0] / clip.value.rate[1] : 24));
 export const dirty = computed(() => !!checked.value && checked.value.toml !== savedToml.value);
 /** The effects of the recipe that are not saved as they are drawn. */
@@ -512,6 +520,7 @@ export const keepsake = () => ({
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
   cuts: doc.value.cuts,
+  references: references.value,
   // The contents of the files from which recipe and drafts were made, to notice changes by other programs.
   originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path === recipePath.value || path in doc.value.drafts)),
   dirty: dirty.value || unsavedEffects.value.length > 0,
@@ -521,7 +530,7 @@ export const keepsake = () => ({
 
 export function startAutosave() {
   effect(() => {
-    void [clip.value, checked.value, doc.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
+    void [clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
     clearTimeout(saving);
     saving = setTimeout(() => post('/autosave', keepsake()).catch(() => {}), 400);
   });

@@ -3,8 +3,9 @@
 
 import { html, render } from './vendor/lit-html.js';
 import { get, picture } from './api.js';
-import { area, check, checked, clip, effect, frame, isFine, key, recent, selectedStep, signal, view } from './state.js';
+import { area, check, checked, clip, effect, frame, isFine, key, recent, reference, report, selectedStep, signal, view } from './state.js';
 import { keep, kept, shownSides as sidesOf } from './kept.js';
+import { checkReference } from './compare.js';
 import { maskHandles, setMask } from './mask.js';
 import { playing, scrubbing, startPlayer } from './player.js';
 
@@ -17,8 +18,12 @@ export * from './player.js';
 export const hashes = signal({ in: '', out: '', inOf: '', outOf: '' });
 /** The hash of the frame that is wanted, when it is known. @param {'in' | 'out'} side */
 export const hashNow = (side) => (hashes.value[`${side}Of`] === placeOf(side, frame.value) ? hashes.value[side] : '');
+/** The recipe and the frame that a side shows. @param {Side} side @param {number} number @returns {[string, number]} */
+const shownOf = (side, number) => (side === 'in' ? [reference.value?.key ?? '0', reference.value?.frame ?? number] : [key.value, number]);
 /** @param {Side} side @param {number} number */
-const placeOf = (side, number) => `/frame/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${number}`;
+const placeOf = (side, number) => `/frame/${clip.value?.id}/${shownOf(side, number).join('/')}`;
+/** A side as the server names it. @param {Side} side */
+const told = (side) => (side === 'in' && reference.value ? 'out' : side);
 /** Where the pointer is in the picture, and the codes there. */
 export const pointer = signal(/** @type {null | {x: number, y: number}} */ (null));
 export const codes = signal(/** @type {null | {x: number, y: number, in: any, out: any}} */ (null));
@@ -31,7 +36,7 @@ export const busy = signal(false);
 /** The size of what a side shows, and how much wider than high its samples are shown. @param {Side} side */
 function sizeOf(side) {
   const c = clip.value;
-  const { width = 1, height = 1, shape = 1 } = (side === 'in' ? c : checked.value?.made ?? c) ?? {};
+  const { width = 1, height = 1, shape = 1 } = (side === 'in' ? reference.value?.made ?? c : checked.value?.made ?? c) ?? {};
   return { width, height, shape: view.square.value ? 1 : shape };
 }
 
@@ -118,7 +123,8 @@ class Pane {
     if (!c || (this.side !== 'in' && !key.value)) return '';
     const [zx, z] = [this.across(), this.zoom()];
     const { width, height } = sizeOf(this.side);
-    const query = new URLSearchParams({ side: this.side });
+    const query = new URLSearchParams({ side: told(this.side) });
+    if (this.side === 'diff' && reference.value) query.set('against', shownOf('in', number).join('.'));
     if (z >= 1 && zx >= 1) {
       const [left, top] = this.origin();
       const x = Math.max(0, Math.floor(-left / zx));
@@ -168,18 +174,18 @@ class Pane {
 
   /** Whether a key frame is seen in the place of the frame. */
   isAbout() {
-    return !!this.shown && this.shownUrl.endsWith(NEAR) && this.shown.number !== frame.value;
+    return !!this.shown && this.shownUrl.endsWith(NEAR) && this.shown.number !== this.number();
   }
 
   /** The number of the frame that is wanted. */
   number() {
-    return frame.value;
+    return shownOf(this.side, frame.value)[1];
   }
 
   /** @param {string} exact @param {boolean} [isNew] whether it was not tried before */
   async load(exact, isNew = true) {
     // Far from what is seen, a key frame comes first.
-    const isFar = this.shown && !this.isAbout() && Math.abs(this.shown.number - frame.value) > FAR;
+    const isFar = this.shown && !this.isAbout() && Math.abs(this.shown.number - this.number()) > FAR;
     const url = isFar && isNew && !exact.endsWith(NEAR) ? `${this.want(frame.value)}${NEAR}` : exact;
     if (url !== exact) this.next = exact;
     const abort = new AbortController();
@@ -214,7 +220,7 @@ class Pane {
     // The server has dropped the recipe or the clip: a check restores them, once.
     if (error.status === 410 && this.retried !== this.url) {
       this.retried = this.url;
-      check().then(() => this.refresh());
+      check().then(checkReference).then(() => this.refresh()).catch(report);
     } else {
       this.error = error.message;
       this.label.textContent = error.message;
@@ -264,12 +270,12 @@ class Pane {
     const percent = Math.round(this.zoom() * 100);
     const small = this.zoom() < 1;
     const about = this.isAbout() ? `, about: key frame ${this.shown?.number}` : '';
-    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}`;
+    if (!this.error) this.label.textContent = `${nameOf(wipes ? 'in' : this.side)}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}`;
     this.badge.hidden = !small || this.side === 'in' || !isFine();
     this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
     this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
-    this.right.textContent = wipes ? labels.out : '';
-    this.canvas.setAttribute('aria-label', `${labels[this.side]}, frame ${this.shown?.number ?? frame.value}`);
+    this.right.textContent = wipes ? nameOf('out') : '';
+    this.canvas.setAttribute('aria-label', `${nameOf(this.side)}, frame ${this.shown?.number ?? frame.value}`);
     this.canvas.dataset.shown = this.shownUrl;
     drawn.value = drawn.peek() + 1;
   }
@@ -321,6 +327,8 @@ class Pane {
 }
 
 const labels = { in: 'Source', out: 'Result', diff: 'Difference' };
+/** @param {Side} side */
+const nameOf = (side) => (side === 'in' && reference.value ? `A, ${reference.value.name}` : labels[side]);
 export const surrounds = { black: '#000000', dark: '#161616', grey: '#777777' };
 /** Counts drawings, for what shows a part of a pane. */
 export const drawn = signal(0);
@@ -477,8 +485,8 @@ async function readCodes() {
       if (!at) codes.value = null;
       continue;
     }
-    const ask = (/** @type {string} */ side) =>
-      get(`/pixels/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}&region=${at.x},${at.y},1,1`).catch(() => null);
+    const ask = (/** @type {Side} */ side) =>
+      get(`${placeOf(side, frame.value).replace('/frame/', '/pixels/')}?side=${told(side)}&region=${at.x},${at.y},1,1`).catch(() => null);
     const [a, b] = await Promise.all([ask('in'), key.value ? ask('out') : null]);
     codes.value = { ...at, in: a, out: b };
   } while (readAgain);
@@ -508,7 +516,7 @@ export function startViewer(root) {
     }
   });
   effect(() => {
-    void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
+    void [clip.value, key.value, reference.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
     void [view.clipping.value, view.square.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
     const playingNow = playing.value;
     for (const side of sidesOf(view.layout.value)) {
@@ -544,7 +552,7 @@ export function startViewer(root) {
   let hashing = 0;
   let stopHashing = new AbortController();
   effect(() => {
-    void [clip.value, key.value, frame.value, view.layout.value];
+    void [clip.value, key.value, reference.value, frame.value, view.layout.value];
     clearTimeout(hashing);
     stopHashing.abort();
     stopHashing = new AbortController();
