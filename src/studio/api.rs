@@ -25,11 +25,14 @@ use grainfield_render::assets::{BUILT_IN, about, short_name};
 use grainfield_render::session;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
 /// The largest number of recipes that are kept by key.
 const MAX_RECIPES: usize = 256;
+/// The largest number of the user's own looks.
+const MAX_LOOKS: usize = 500;
 /// The largest text file that is read, in bytes.
 const MAX_TEXT: u64 = 1 << 20;
 
@@ -37,14 +40,38 @@ pub(super) async fn catalog() -> Response {
     Json(FILTERS.iter().map(session::describe).collect::<Vec<_>>()).into_response()
 }
 
-/// The built-in looks: whole recipes, with a sentence about each.
-pub(super) async fn looks() -> Response {
-    let all = BUILT_IN.iter().filter(|(file, _)| file.starts_with("look-"));
-    let told = all.filter_map(|(file, text)| {
-        let recipe = recipe::parse(text, false).ok()?;
-        Some(json!({ "name": short_name(file), "about": about(text), "recipe": recipe }))
-    });
-    Json(told.collect::<Vec<_>>()).into_response()
+/// The user's own looks and the built-in ones: whole recipes, with a sentence about each. An own one replaces the built-in
+/// one of its name, as for `--look`.
+pub(super) async fn looks(State(studio): Shared) -> Answer {
+    answer(&studio, |studio, _| {
+        let told = |name: &str, text: &str, is_own: bool| {
+            let recipe = recipe::parse(text, false).ok()?;
+            Some(json!({ "name": name, "about": about(text), "recipe": recipe, "own": is_own }))
+        };
+        let entries =
+            studio.looks.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+        let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+        files.sort();
+        let own = files
+            .iter()
+            .take(MAX_LOOKS)
+            .filter(|path| path.extension().is_some_and(|e| e == "toml") && path.is_file());
+        let mut all: Vec<Value> = own
+            .filter_map(|path| {
+                let mut text = String::new();
+                File::open(path).ok()?.take(MAX_TEXT).read_to_string(&mut text).ok()?;
+                told(path.file_stem()?.to_str()?, &text, true)
+            })
+            .collect();
+        let built_in = BUILT_IN.iter().filter(|(file, _)| file.starts_with("look-"));
+        let others: Vec<Value> = built_in
+            .filter(|(file, _)| all.iter().all(|own| own["name"] != short_name(file)))
+            .filter_map(|(file, text)| told(short_name(file), text, false))
+            .collect();
+        all.extend(others);
+        Ok(all)
+    })
+    .await
 }
 
 pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), ErrorResponse> {

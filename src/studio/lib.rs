@@ -78,6 +78,8 @@ pub struct Options {
     pub idle: u64,
     /// Where unsaved work is kept between runs.
     pub state: Option<PathBuf>,
+    /// The folder of the user's own looks, NAME.toml.
+    pub looks: Option<PathBuf>,
     /// Where indexes and states of simulations are kept.
     pub cache: Option<PathBuf>,
 }

@@ -19,6 +19,7 @@ use grainfield_render::session::job::Cache;
 use grainfield_render::session::{Cancel, Clip};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, broadcast};
@@ -43,6 +44,8 @@ pub(super) struct Studio {
     pub(super) glances: Glances,
     pub(super) recipes: Mutex<Vec<(u128, Arc<Recipe>)>>,
     pub(super) recovery: Recovery,
+    /// The folder of the user's own looks.
+    pub(super) looks: Option<PathBuf>,
     /// The input and the recipe that the command line names.
     pub(super) start: Value,
     pub(super) stop: Arc<AtomicBool>,
@@ -82,6 +85,7 @@ impl Studio {
             jobs: Jobs::new(roots.first(), events.clone(), settings),
             events,
             recovery: Recovery::new(options.state.as_deref(), roots.first()),
+            looks: options.looks.clone(),
             roots,
             clips: Arc::new(clips),
             glances: Glances::default(),
