@@ -200,6 +200,7 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
         let fresh = recipe::to_toml(&read.all, &text);
         let merged = request.base.as_ref().filter(|_| read.faults.is_empty());
         let toml = merged.and_then(|base| keep::merged(base, &text, &fresh)).unwrap_or(fresh);
+        let toml = recipe::with_cuts(&toml, &text.cuts);
         let answer = json!({
             "recipe": text,
             "key": format!("{key:032x}"),

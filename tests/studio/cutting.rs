@@ -51,10 +51,38 @@ fn what_is_cut_out_is_neither_played_nor_rendered() {
     };
     let rendered = line("cut.y4m", "");
     assert_eq!(rendered, line("pattern:bars:size=64x48:frames=60", "-f noise --frames 0-9,30-49,55-59"));
+    // They are saved with the recipe, as comments of other programs, and come back with it.
+    b.run("await s.check(); s.recipePath.value = 'cut.toml'");
+    b.press("Ctrl+S");
+    b.until("return document.querySelector('#toasts')?.textContent.includes('saved as cut.toml') === true");
+    let saved = std::fs::read_to_string(session.path("cut.toml")).unwrap();
+    assert!(saved.ends_with("#cut \"pattern:bars:size=64x48:frames=60\" = \"10-29,50-54\"\n"), "{saved}");
+    assert_eq!(
+        line("pattern:bars:size=64x48:frames=60", "--recipe cut.toml --frames 0-9,30-49,55-59"),
+        rendered
+    );
+    b.run("await s.check(); if (s.dirty.value) throw new Error('it is as it was saved');");
     b.press("Ctrl+Z");
-    assert_eq!(b.run("return s.framesText()"), json!("0-9,30-59"));
+    assert_eq!(b.run("await s.check(); return [s.framesText(), s.dirty.value]"), json!(["0-9,30-59", true]));
     b.press("Shift+Delete");
     assert_eq!(b.run("return s.framesText()"), json!(null));
+    b.run("(await import('/app/dialogs.js')).openRecipeFile('cut.toml')");
+    b.until("return !!document.querySelector('dialog[open] button.main')");
+    b.run("document.querySelector('dialog[open] button.main').click()");
+    b.until("return document.querySelectorAll('.ruler .cut').length === 2");
+    assert_eq!(
+        b.run("await s.check(); return [s.framesText(), s.dirty.value]"),
+        json!(["0-9,30-49,55-59", false])
+    );
+    // The command line that is copied has the same frames.
+    b.run("globalThis.copied = ''; navigator.clipboard.writeText = async (text) => { globalThis.copied = text; };");
+    b.press("Ctrl+Shift+C");
+    b.until("return globalThis.copied !== ''");
+    let copied = b.run("return globalThis.copied");
+    let copied =
+        copied.as_str().unwrap().strip_prefix("grainfield ").unwrap().replace("OUTPUT", "copied.y4m");
+    session.run(&copied).ok();
+    assert_eq!(line("copied.y4m", ""), rendered);
 }
 
 #[test]

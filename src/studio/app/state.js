@@ -234,6 +234,12 @@ const origins = () => doc.value.steps.map((s) => (s.origin && s.origin[0] === ba
 /** That text as the server takes it. */
 const baseAsked = () => (base.value ? { text: base.value.text, origins: origins() } : null);
 
+/** `10-29,50`, as the server writes frames that are cut out. @param {Record<string, string>} texts @returns {Doc['cuts']} */
+const cutsOf = (texts) => Object.fromEntries(Object.entries(texts).map(([path, text]) => [path, text.split(',').map((part) => {
+  const [, a, b = a] = /^\s*(-?\d+)(?:-(-?\d+))?\s*$/.exec(part) ?? [];
+  return /** @type {[number, number]} */ ([Number(a), Number(b)]);
+}).filter(([a, b]) => a <= b).sort((x, y) => x[0] - y[0])]));
+
 /** A recipe from the server or a file in the place of the one that is there.
  * @param {any} recipe @param {{text: string, origins?: (number | null)[]} | null} [from] the text that it was opened from
  * @param {Record<string, string>} [drafts] */
@@ -244,7 +250,7 @@ export function replaceRecipe(recipe, from = null, drafts = {}) {
     return { id: nextId++, name: s.name, off: s.off, values: s.values, ...(origin === null ? {} : { origin: [id, origin] }) };
   });
   base.value = from && { id, text: from.text };
-  edit((d) => ({ steps, seed: recipe.seed ?? null, drafts, cuts: d.cuts }));
+  edit((d) => ({ steps, seed: recipe.seed ?? null, drafts, cuts: { ...d.cuts, ...cutsOf(recipe.cuts ?? {}) } }));
   selected.value = 0;
 }
 
@@ -265,6 +271,8 @@ let again = false;
 
 /** The recipe as the server takes it. */
 export const plainDoc = () => ({
+  cuts: Object.fromEntries(Object.entries(doc.value.cuts).filter(([, list]) => list.length).sort()
+    .map(([path, list]) => [path, list.map((range) => range.join('-')).join(',')])),
   seed: doc.value.seed || null,
   steps: doc.value.steps.map(({ name, off, values }) => ({ name, off, values: Object.fromEntries(Object.entries(values).sort()) })),
 });
@@ -433,7 +441,7 @@ export function keptRanges(of = range()) {
   for (const [a, b] of cuts.value) {
     if (b < from || a > to) continue;
     if (a > from) kept.push([from, a - 1]);
-    from = b + 1;
+    from = Math.max(from, b + 1);
   }
   return from <= to ? [...kept, [from, to]] : kept;
 }
