@@ -9,6 +9,7 @@ use super::list;
 use super::picture;
 use super::recipe::{self, RecipeFault, RecipeText};
 use super::recovery;
+use super::reveal;
 use super::state::{Answer, Shared, Studio, answer};
 use super::{curve as curves, sound};
 use axum::extract::State;
@@ -312,7 +313,7 @@ pub(super) async fn write_file(State(studio): Shared, Json(request): Json<SaveRe
 pub(super) async fn jobs(State(studio): Shared) -> Answer {
     answer(&studio, |studio, _| {
         let (rows, running) = studio.jobs.rows()?;
-        Ok(json!({ "list": list::LIST, "jobs": rows, "running": running }))
+        Ok(json!({ "list": list::LIST, "jobs": rows, "running": running, "shows": studio.file_manager.is_some() }))
     })
     .await
 }
@@ -347,6 +348,13 @@ pub(super) async fn job_verb(
             Verb::Start if !request.id.is_empty() => studio.jobs.start_one(&request.id)?,
             Verb::Start | Verb::Retry => studio.jobs.start(verb == Verb::Retry),
             Verb::Stop => studio.jobs.stop(),
+            Verb::Show => {
+                let file = studio.jobs.finished(&request.id)?;
+                studio.roots.within(&file.to_string_lossy())?;
+                let program =
+                    studio.file_manager.as_ref().ok_or_else(|| Fault::new("there is no file manager"))?;
+                reveal::folder_of(program, &file)?;
+            }
             _ => segments = studio.jobs.change(verb, &request.id)?,
         }
         Ok(json!({ "segments": segments }))

@@ -150,7 +150,7 @@ const scopesTemplate = () => html`<div class="scopes">
 
 // ---- jobs ----
 
-export const jobs = signal(/** @type {{list: string, jobs: Job[], running: boolean}} */ ({ list: '', jobs: [], running: false }));
+export const jobs = signal(/** @type {{list: string, jobs: Job[], running: boolean, shows: boolean}} */ ({ list: '', jobs: [], running: false, shows: false }));
 /** The progress of running jobs, by their names. */
 const progress = signal(/** @type {Record<string, any>} */ ({}));
 
@@ -233,6 +233,8 @@ function jobsTemplate() {
             <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
             ${action ? html`<button class="small" title=${action[2]} @click=${verb(action[0], r.id)}>${action[1]}</button>` : nothing}
             ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => openClip(r.name).then(() => play(1), report)}>Play</button>` : nothing}
+            ${r.state === 'done' && jobs.value.shows ? html`<button class="small" title="Open the folder of the finished file"
+              @click=${verb('show', r.id)}>Show file</button>` : nothing}
             <button class="icon" title="Remove" aria-label="Remove" @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>
           ${why ? html`<tr class="why"><td></td><td class="reason" colspan="4">${why}</td></tr>` : nothing}`;
       })}</tbody></table>` : html`<p class="empty">No jobs. F7 renders the clip, or puts it into the queue.</p>`}</div>
