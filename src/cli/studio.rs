@@ -61,8 +61,20 @@ pub(super) fn run(typed: StudioArgs, environment: &Environment) -> Result<Exit, 
     let StudioArgs { input, recipe, no_browser, port, allow_host, allow_folder, memory, idle } = typed;
     let cache = environment.cache.clone().filter(|folder| folder.as_os_str() != "none");
     let state = state_folder();
-    let options =
-        Options { input, recipe, no_browser, port, allow_host, allow_folder, memory, idle, state, cache };
+    let looks = environment.config.folder.as_ref().map(|folder| folder.join("looks"));
+    let options = Options {
+        input,
+        recipe,
+        no_browser,
+        port,
+        allow_host,
+        allow_folder,
+        memory,
+        idle,
+        state,
+        looks,
+        cache,
+    };
     grainfield_studio::run(options, super::batch::settings, Signals::watch()?.cancel.flag())
         .map_err(Failure::failed)?;
     Ok(Exit::Done)

@@ -9,6 +9,7 @@ use super::list;
 use super::picture;
 use super::recipe::{self, RecipeFault, RecipeText};
 use super::recovery;
+use super::reveal;
 use super::state::{Answer, Shared, Studio, answer};
 use super::{curve as curves, sound};
 use axum::extract::State;
@@ -25,11 +26,14 @@ use grainfield_render::assets::{BUILT_IN, about, short_name};
 use grainfield_render::session;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
 /// The largest number of recipes that are kept by key.
 const MAX_RECIPES: usize = 256;
+/// The largest number of the user's own looks.
+const MAX_LOOKS: usize = 500;
 /// The largest text file that is read, in bytes.
 const MAX_TEXT: u64 = 1 << 20;
 
@@ -37,14 +41,38 @@ pub(super) async fn catalog() -> Response {
     Json(FILTERS.iter().map(session::describe).collect::<Vec<_>>()).into_response()
 }
 
-/// The built-in looks: whole recipes, with a sentence about each.
-pub(super) async fn looks() -> Response {
-    let all = BUILT_IN.iter().filter(|(file, _)| file.starts_with("look-"));
-    let told = all.filter_map(|(file, text)| {
-        let recipe = recipe::parse(text, false).ok()?;
-        Some(json!({ "name": short_name(file), "about": about(text), "recipe": recipe }))
-    });
-    Json(told.collect::<Vec<_>>()).into_response()
+/// The user's own looks and the built-in ones: whole recipes, with a sentence about each. An own one replaces the built-in
+/// one of its name, as for `--look`.
+pub(super) async fn looks(State(studio): Shared) -> Answer {
+    answer(&studio, |studio, _| {
+        let told = |name: &str, text: &str, is_own: bool| {
+            let recipe = recipe::parse(text, false).ok()?;
+            Some(json!({ "name": name, "about": about(text), "recipe": recipe, "own": is_own }))
+        };
+        let entries =
+            studio.looks.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+        let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+        files.sort();
+        let own = files
+            .iter()
+            .take(MAX_LOOKS)
+            .filter(|path| path.extension().is_some_and(|e| e == "toml") && path.is_file());
+        let mut all: Vec<Value> = own
+            .filter_map(|path| {
+                let mut text = String::new();
+                File::open(path).ok()?.take(MAX_TEXT).read_to_string(&mut text).ok()?;
+                told(path.file_stem()?.to_str()?, &text, true)
+            })
+            .collect();
+        let built_in = BUILT_IN.iter().filter(|(file, _)| file.starts_with("look-"));
+        let others: Vec<Value> = built_in
+            .filter(|(file, _)| all.iter().all(|own| own["name"] != short_name(file)))
+            .filter_map(|(file, text)| told(short_name(file), text, false))
+            .collect();
+        all.extend(others);
+        Ok(all)
+    })
+    .await
 }
 
 pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Result<(), ErrorResponse> {
@@ -173,6 +201,7 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
         let fresh = recipe::to_toml(&read.all, &text);
         let merged = request.base.as_ref().filter(|_| read.faults.is_empty());
         let toml = merged.and_then(|base| keep::merged(base, &text, &fresh)).unwrap_or(fresh);
+        let toml = recipe::with_cuts(&toml, &text.cuts);
         let answer = json!({
             "recipe": text,
             "key": format!("{key:032x}"),
@@ -284,7 +313,7 @@ pub(super) async fn write_file(State(studio): Shared, Json(request): Json<SaveRe
 pub(super) async fn jobs(State(studio): Shared) -> Answer {
     answer(&studio, |studio, _| {
         let (rows, running) = studio.jobs.rows()?;
-        Ok(json!({ "list": list::LIST, "jobs": rows, "running": running }))
+        Ok(json!({ "list": list::LIST, "jobs": rows, "running": running, "shows": studio.file_manager.is_some() }))
     })
     .await
 }
@@ -319,6 +348,13 @@ pub(super) async fn job_verb(
             Verb::Start if !request.id.is_empty() => studio.jobs.start_one(&request.id)?,
             Verb::Start | Verb::Retry => studio.jobs.start(verb == Verb::Retry),
             Verb::Stop => studio.jobs.stop(),
+            Verb::Show => {
+                let file = studio.jobs.finished(&request.id)?;
+                studio.roots.within(&file.to_string_lossy())?;
+                let program =
+                    studio.file_manager.as_ref().ok_or_else(|| Fault::new("there is no file manager"))?;
+                reveal::folder_of(program, &file)?;
+            }
             _ => segments = studio.jobs.change(verb, &request.id)?,
         }
         Ok(json!({ "segments": segments }))

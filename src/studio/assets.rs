@@ -20,6 +20,8 @@ const FILES: &[(&str, &[u8])] = table![
     "state.js",
     "viewer.js",
     "player.js",
+    "mask.js",
+    "compare.js",
     "kept.js",
     "start.js",
     "thumbs.js",

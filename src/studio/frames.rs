@@ -50,6 +50,18 @@ pub(super) struct FrameQuery {
     near: bool,
     #[serde(default)]
     quick: bool,
+    /// What a difference is from: a recipe's key and a frame, `KEY.NUMBER`. It is the source if this is missing.
+    against: Option<String>,
+}
+
+/// The frame that a difference is from.
+fn against(text: Option<&str>, of: Which) -> Result<Which, ErrorResponse> {
+    let Some(text) = text else { return Ok((of.0, 0, of.2)) };
+    let parts = text.split_once('.').and_then(|(key, number)| Some((key, number.parse().ok()?)));
+    let (key, number) = parts.ok_or_else(|| {
+        ErrorResponse::new(StatusCode::BAD_REQUEST, format!("'{text}': expected a recipe's key and a frame"))
+    })?;
+    which((of.0, key.to_owned(), number), false)
 }
 
 fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, ErrorResponse> {
@@ -78,17 +90,23 @@ pub(super) async fn frame(
         quick: query.quick,
     };
     let mut which = which(place, query.side == Side::In)?;
+    let mut other = against(query.against.as_deref(), which)?;
     let (shown, number) = spawn_cancellable(&studio, move |studio, cancel| {
         let _room = studio.clips.room(which.0, cancel)?;
         if query.near {
-            which.2 = studio.clips.ready(which.0, which.2, cancel)?.soonest(which.2);
+            let soonest = studio.clips.ready(which.0, which.2, cancel)?.soonest(which.2);
+            // A still stays.
+            if other.2 == which.2 {
+                other.2 = soonest;
+            }
+            which.2 = soonest;
         }
         let finished = studio.frame(which, cancel)?;
         let shown = match query.side {
             Side::In | Side::Out => picture::show(&finished.frame, &view)?,
             Side::Diff => {
-                let input = studio.frame((which.0, 0, which.2), cancel)?;
-                picture::difference(&input.frame, &finished.frame, &view)?
+                let from = studio.frame(other, cancel)?;
+                picture::difference(&from.frame, &finished.frame, &view)?
             }
         };
         Ok((shown, which.2))

@@ -47,6 +47,8 @@ pub(super) enum Verb {
     Down,
     Cancel,
     Postpone,
+    /// Shows the folder of the finished file.
+    Show,
     Resume,
     Remove,
 }
@@ -161,6 +163,16 @@ impl Jobs {
         Queue::new(&self.path(), list.folder.as_deref().unwrap_or(&self.folder), None)
     }
 
+    /// The output of a job that is done.
+    pub(super) fn finished(&self, id: &str) -> Result<PathBuf, Fault> {
+        let list = self.parsed(&self.text()?)?;
+        let at = self.rows()?.0.iter().position(|row| row.id == id && row.state == "done");
+        let job = at.and_then(|at| list.jobs.get(at)).ok_or_else(|| Fault::new("this job is not done"))?;
+        output_path(&self.queue(&list).scope.outputs, &job.output, true, false)
+            .map_err(Fault::new)
+            .map(PathBuf::from)
+    }
+
     /// The folder of complete segments of a job, relative to that of the list.
     fn segments(&self, queue: &Queue, job: &BatchJob) -> Option<String> {
         let folder = queue.scope.segments(job)?;
@@ -244,16 +256,8 @@ impl Jobs {
         if let Some(frames) = &request.frames {
             line("frames", &toml_string(frames));
         }
+        check_options(&request.options)?;
         for (key, value) in &request.options {
-            if !OPTIONS.contains(&key.as_str()) {
-                return Err(Fault::new(format!("{key}: not an option of a render")));
-            }
-            if key == "crf" && !value.parse::<f64>().is_ok_and(f64::is_finite) {
-                return Err(Fault::new(format!("{value}: quality is a number")));
-            }
-            if key == "codec-opt" && !ENCODER.contains(&value.as_str()) {
-                return Err(Fault::new(format!("{value}: not an encoder's option that a page may set")));
-            }
             line(key, &toml_string(value));
         }
         if request.overwrite {
@@ -299,7 +303,7 @@ impl Jobs {
             return Err(Fault::new(format!("another process is rendering it ({by}): stop it there")));
         }
         match verb {
-            Verb::Start | Verb::Retry | Verb::Stop | Verb::Cancel => return Ok(None),
+            Verb::Start | Verb::Retry | Verb::Stop | Verb::Show | Verb::Cancel => return Ok(None),
             Verb::Postpone => drop(jobs(&mut document)?[at].insert("postponed", value(true))),
             Verb::Resume => drop(jobs(&mut document)?[at].remove("postponed")),
             Verb::Remove => remove(&mut document, at)?,
@@ -311,6 +315,22 @@ impl Jobs {
         let queue = self.queue(&list);
         Ok((verb == Verb::Remove).then(|| self.segments(&queue, &list.jobs[at])).flatten())
     }
+}
+
+/// Returns an error for options that a page may not set.
+pub(super) fn check_options(options: &BTreeMap<String, String>) -> Result<(), Fault> {
+    for (key, value) in options {
+        if !OPTIONS.contains(&key.as_str()) {
+            return Err(Fault::new(format!("{key}: not an option of a render")));
+        }
+        if key == "crf" && !value.parse::<f64>().is_ok_and(f64::is_finite) {
+            return Err(Fault::new(format!("{value}: quality is a number")));
+        }
+        if key == "codec-opt" && !ENCODER.contains(&value.as_str()) {
+            return Err(Fault::new(format!("{value}: not an encoder's option that a page may set")));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

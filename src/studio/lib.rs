@@ -28,6 +28,7 @@ mod pixels;
 mod plots;
 mod recipe;
 mod recovery;
+mod reveal;
 mod scene;
 mod scopes;
 mod shrink;
@@ -78,6 +79,8 @@ pub struct Options {
     pub idle: u64,
     /// Where unsaved work is kept between runs.
     pub state: Option<PathBuf>,
+    /// The folder of the user's own looks, NAME.toml.
+    pub looks: Option<PathBuf>,
     /// Where indexes and states of simulations are kept.
     pub cache: Option<PathBuf>,
 }
@@ -158,6 +161,7 @@ fn router(studio: &Arc<state::Studio>) -> Router {
         .route("/files", get(api::files))
         .route("/probe", get(api::probe))
         .route("/output", post(output::resolve))
+        .route("/estimate", post(output::estimate))
         .route("/file", get(api::read_file).put(api::write_file))
         .route("/jobs", get(api::jobs).post(api::add_job))
         .route("/jobs/{verb}", post(api::job_verb))

@@ -4,6 +4,7 @@
 use super::fault::Fault;
 use super::files::Roots;
 use grainfield_filters::filter::grain;
+use grainfield_filters::frame::Ranges;
 use grainfield_filters::recipe::{Problem, Recipe, RecipeError, effect};
 use grainfield_filters::settings::common::COMMON;
 use grainfield_filters::settings::{FileKind, Kind, Value, Values, toml_string};
@@ -14,9 +15,16 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::Path;
+use toml_edit::DocumentMut;
 
 /// The prefix of the lines of a filter that is switched off: other readers see comments.
 pub(super) const OFF: &str = "#off ";
+
+/// The prefix of the lines that name the frames which are cut out of a clip: `#cut "clip.mp4" = "10-29,50-54"`.
+const CUT: &str = "#cut ";
+
+/// The frames that are cut out of clips, by their names, as the command line writes frames.
+pub(super) type Cuts = BTreeMap<String, String>;
 
 /// A filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +44,8 @@ pub(super) struct RecipeText {
     pub(super) steps: Vec<StepText>,
     #[serde(default)]
     pub(super) seed: Option<String>,
+    #[serde(default)]
+    pub(super) cuts: Cuts,
 }
 
 /// A fault in a recipe.
@@ -172,7 +182,7 @@ pub(super) fn write(recipe: &Recipe, off: &[bool]) -> RecipeText {
         }
         StepText { name: step.filter.name.into(), off: off.get(i).copied().unwrap_or(false), values }
     });
-    RecipeText { steps: steps.collect(), seed: recipe.seed.map(|s| s.to_string()) }
+    RecipeText { steps: steps.collect(), seed: recipe.seed.map(|s| s.to_string()), cuts: Cuts::new() }
 }
 
 /// The effective values of all settings of a filter: given, from the preset or the default.
@@ -233,7 +243,37 @@ pub(super) fn parse(text: &str, is_chain: bool) -> Result<RecipeText, RecipeFaul
     let (plain, off) = uncommented(text);
     let recipe = Recipe::parse_toml(&plain)?;
     // Filters that are not written as headers are all on.
-    Ok(write(&recipe, if off.len() == recipe.steps.len() { &off } else { &[] }))
+    let read = write(&recipe, if off.len() == recipe.steps.len() { &off } else { &[] });
+    Ok(RecipeText { cuts: cuts(text)?, ..read })
+}
+
+/// The frames that a recipe's text says are cut out.
+fn cuts(text: &str) -> Result<Cuts, RecipeFault> {
+    let mut all = Cuts::new();
+    for (i, line) in text.lines().enumerate() {
+        let Some(rest) = line.strip_prefix(CUT) else { continue };
+        let read = rest.parse::<DocumentMut>().ok().and_then(|line| {
+            let (clip, frames) = line.iter().next()?;
+            let frames = frames.as_str().filter(|text| text.parse::<Ranges>().is_ok())?;
+            Some((clip.to_owned(), frames.to_owned()))
+        });
+        let (clip, frames) = read.ok_or_else(|| RecipeFault {
+            text: format!("'{rest}': expected a clip and its frames, as \"clip.mp4\" = \"10-29,50-54\""),
+            line: Some(i + 1),
+            ..RecipeFault::default()
+        })?;
+        all.insert(clip, frames);
+    }
+    Ok(all)
+}
+
+/// The text of a recipe with these frames as cut out, in lines at its end that are comments elsewhere.
+pub(super) fn with_cuts(text: &str, cuts: &Cuts) -> String {
+    let mut out: String = text.split_inclusive('\n').filter(|line| !line.starts_with(CUT)).collect();
+    for (clip, frames) in cuts {
+        out += &format!("{CUT}{} = {}\n", toml_string(clip), toml_string(frames));
+    }
+    out
 }
 
 /// Effect files as they are edited, by their names.

@@ -8,6 +8,7 @@ use super::glance::Glances;
 use super::jobs::Jobs;
 use super::recipe;
 use super::recovery::Recovery;
+use super::reveal;
 use crate::Options;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -19,6 +20,7 @@ use grainfield_render::session::job::Cache;
 use grainfield_render::session::{Cancel, Clip};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, broadcast};
@@ -43,6 +45,10 @@ pub(super) struct Studio {
     pub(super) glances: Glances,
     pub(super) recipes: Mutex<Vec<(u128, Arc<Recipe>)>>,
     pub(super) recovery: Recovery,
+    /// The program that shows a folder, if there is one.
+    pub(super) file_manager: Option<PathBuf>,
+    /// The folder of the user's own looks.
+    pub(super) looks: Option<PathBuf>,
     /// The input and the recipe that the command line names.
     pub(super) start: Value,
     pub(super) stop: Arc<AtomicBool>,
@@ -82,6 +88,8 @@ impl Studio {
             jobs: Jobs::new(roots.first(), events.clone(), settings),
             events,
             recovery: Recovery::new(options.state.as_deref(), roots.first()),
+            file_manager: reveal::program(options),
+            looks: options.looks.clone(),
             roots,
             clips: Arc::new(clips),
             glances: Glances::default(),

@@ -51,10 +51,38 @@ fn what_is_cut_out_is_neither_played_nor_rendered() {
     };
     let rendered = line("cut.y4m", "");
     assert_eq!(rendered, line("pattern:bars:size=64x48:frames=60", "-f noise --frames 0-9,30-49,55-59"));
+    // They are saved with the recipe, as comments of other programs, and come back with it.
+    b.run("await s.check(); s.recipePath.value = 'cut.toml'");
+    b.press("Ctrl+S");
+    b.until("return document.querySelector('#toasts')?.textContent.includes('saved as cut.toml') === true");
+    let saved = std::fs::read_to_string(session.path("cut.toml")).unwrap();
+    assert!(saved.ends_with("#cut \"pattern:bars:size=64x48:frames=60\" = \"10-29,50-54\"\n"), "{saved}");
+    assert_eq!(
+        line("pattern:bars:size=64x48:frames=60", "--recipe cut.toml --frames 0-9,30-49,55-59"),
+        rendered
+    );
+    b.run("await s.check(); if (s.dirty.value) throw new Error('it is as it was saved');");
     b.press("Ctrl+Z");
-    assert_eq!(b.run("return s.framesText()"), json!("0-9,30-59"));
+    assert_eq!(b.run("await s.check(); return [s.framesText(), s.dirty.value]"), json!(["0-9,30-59", true]));
     b.press("Shift+Delete");
     assert_eq!(b.run("return s.framesText()"), json!(null));
+    b.run("(await import('/app/dialogs.js')).openRecipeFile('cut.toml')");
+    b.until("return !!document.querySelector('dialog[open] button.main')");
+    b.run("document.querySelector('dialog[open] button.main').click()");
+    b.until("return document.querySelectorAll('.ruler .cut').length === 2");
+    assert_eq!(
+        b.run("await s.check(); return [s.framesText(), s.dirty.value]"),
+        json!(["0-9,30-49,55-59", false])
+    );
+    // The command line that is copied has the same frames.
+    b.run("globalThis.copied = ''; navigator.clipboard.writeText = async (text) => { globalThis.copied = text; };");
+    b.press("Ctrl+Shift+C");
+    b.until("return globalThis.copied !== ''");
+    let copied = b.run("return globalThis.copied");
+    let copied =
+        copied.as_str().unwrap().strip_prefix("grainfield ").unwrap().replace("OUTPUT", "copied.y4m");
+    session.run(&copied).ok();
+    assert_eq!(line("copied.y4m", ""), rendered);
 }
 
 #[test]
@@ -160,6 +188,39 @@ fn masks_are_drawn_and_presets_do_what_they_say() {
     );
     if let Ok(folder) = std::env::var("GRAINFIELD_SHOTS") {
         b.screenshot(&std::path::Path::new(&folder).join("mask.png"));
+    }
+    // Its handles: the middle moves it, a corner resizes it, and a drag is one step of undo, however long it takes.
+    let mask = "const { mask_at, mask_width, mask_height } = s.doc.value.steps[0].values; return [mask_at, mask_width, mask_height]";
+    let drag = |from: (i64, i64), by: (i64, i64)| {
+        b.post("/actions", &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": [
+            to(from.0, from.1), { "type": "pointerDown", "button": 0 }, to(from.0 + by.0 / 2, from.1 + by.1 / 2), { "type": "pause", "duration": 900 },
+            to(from.0 + by.0, from.1 + by.1), { "type": "pointerUp", "button": 0 } ] }] }));
+        b.settle();
+    };
+    drag((150, 100), (40, -20));
+    assert_eq!(b.run(mask), json!(["0.475,0.4", "0.25", "0.5"]));
+    drag((240, 130), (20, 10));
+    assert_eq!(b.run(mask), json!(["0.5,0.425", "0.3", "0.55"]));
+    drag((140, 85), (-20, 30));
+    assert_eq!(b.run(mask), json!(["0.475,0.425", "0.35", "0.55"]));
+    // By keys, which step no frames.
+    b.run("document.querySelector('.maskbox').focus()");
+    b.press("ArrowRight");
+    b.press("Shift+ArrowDown");
+    b.press("Ctrl+Shift+ArrowLeft");
+    b.settle();
+    assert_eq!(b.run(mask), json!(["0.465,0.475", "0.325", "0.55"]));
+    assert_eq!(b.run("return s.frame.value"), json!(0));
+    for want in [
+        ["0.4775,0.475", "0.35", "0.55"],
+        ["0.4775,0.425", "0.35", "0.55"],
+        ["0.475,0.425", "0.35", "0.55"],
+        ["0.5,0.425", "0.3", "0.55"],
+        ["0.475,0.4", "0.25", "0.5"],
+        ["0.375,0.5", "0.25", "0.5"],
+    ] {
+        b.press("Ctrl+Z");
+        assert_eq!(b.run(mask), json!(want));
     }
     // A preset takes its own settings back, and leaves the others.
     let choose = "const e = document.querySelector('[data-setting=preset] select'); e.value = 'heavy'; e.dispatchEvent(new Event('change', { bubbles: true }));";

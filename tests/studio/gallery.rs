@@ -25,6 +25,33 @@ fn click(b: &Browser, name: &str) {
     b.until("return !document.querySelector('dialog[open]')");
 }
 
+/// The recipes that the command line finds by name are in the gallery, and what is no recipe is left out.
+#[test]
+fn own_looks_come_first() {
+    let session = Session::new();
+    std::fs::create_dir_all(session.path(".config/grainfield/looks")).unwrap();
+    session
+        .write(".config/grainfield/looks/night.toml", "# Our night. Blue.\n[[filter]]\nname = \"invert\"\n");
+    session.write(".config/grainfield/looks/vhs.toml", "[[filter]]\nname = \"noise\"\nstrength = 3\n");
+    session.write(".config/grainfield/looks/broken.toml", "[[filter");
+    let studio = Studio::start(&session, "pattern:bars:size=320x180:frames=9");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.press("G");
+    drawn(&b);
+    let cards = b.run("return [...document.querySelectorAll('.gallery button')].map((e) => [e.querySelector('b').textContent, e.title])");
+    assert_eq!(cards[0], json!(["night", "Your own. Our night."]));
+    let names: Vec<&str> = cards.as_array().unwrap().iter().map(|card| card[0].as_str().unwrap()).collect();
+    assert_eq!(names.iter().filter(|name| **name == "vhs").count(), 1, "{names:?}");
+    assert!(!names.contains(&"broken"));
+    click(&b, "vhs");
+    b.settle();
+    assert_eq!(
+        b.run("return s.doc.value.steps.map((one) => [one.name, one.values.strength])"),
+        json!([["noise", "3"]])
+    );
+}
+
 #[test]
 fn a_look_is_chosen_by_its_picture() {
     let session = Session::new();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)] // helpers of tests are tests
 
 mod browser;
+mod compare;
 mod cutting;
 mod drawings;
 mod effects;

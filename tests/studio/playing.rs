@@ -167,7 +167,7 @@ fn the_hand_on_the_timeline_sees_key_frames() {
     b.settle();
     let seen = b.run("return window.seen");
     let about =
-        |e: &serde_json::Value| e[0] == json!(200) && e[1].as_str().unwrap().contains("about: key frame 200");
+        |e: &serde_json::Value| e[0] == json!(400) && e[1].as_str().unwrap().contains("about: key frame 400");
     assert!(seen.as_array().unwrap().iter().any(about), "{seen}");
     // The hand rests: the frame itself, though the button is still down.
     let shown =
@@ -178,6 +178,35 @@ fn the_hand_on_the_timeline_sees_key_frames() {
         "{shown}"
     );
     moves(vec![json!({ "type": "pointerUp", "button": 0 })]);
+}
+
+/// A frame that is far away takes long: a key frame is seen before it, and does not stay.
+#[test]
+fn a_jump_shows_a_key_frame_first() {
+    let session = Session::new();
+    long(&session, "640x360");
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("await s.openClip('long.mp4'); s.addStep('invert'); s.seek(0);");
+    b.settle();
+    b.until("return !document.body.textContent.includes('about 4')");
+    let seen = b.run(
+        "const seen = [];
+         const stop = s.effect(() => { void v.drawn.value; const p = v.panes.get('out'); seen.push(p.shown?.number + p.label.textContent.slice(6)); });
+         s.seek(170);
+         while (v.panes.get('out').shown.number !== 170) await new Promise((r) => setTimeout(r));
+         await new Promise((r) => setTimeout(r, 300));
+         stop(); return [...new Set(seen.map((one) => one.replace(/, \\d+ %/, '')))];",
+    );
+    assert_eq!(seen, json!(["0", "200, about: key frame 200", "170"]));
+    b.settle();
+    let hash = session.run("hash long.mp4 --frames 170").ok().text();
+    assert!(hash.contains(b.run("return v.hashNow('in')").as_str().unwrap()), "{hash}");
+    // A step needs none.
+    b.run("s.seek(171)");
+    b.settle();
+    assert_eq!(b.run("return v.panes.get('out').shownUrl.includes('near')"), json!(false));
 }
 
 /// While a slider is dragged, the source's frame is decoded no more: its file is gone.

@@ -38,8 +38,13 @@ impl Reply {
 impl Studio {
     /// Starts one: `line` stands behind `grainfield studio --no-browser`.
     pub(crate) fn start(session: &Session, line: &str) -> Studio {
+        Studio::start_with(session, line, &[("DISPLAY", ""), ("WAYLAND_DISPLAY", "")])
+    }
+
+    /// The same with these variables of the environment.
+    pub(crate) fn start_with(session: &Session, line: &str, environment: &[(&str, &str)]) -> Studio {
         let mut command = session.command(&format!("studio --no-browser {line}"));
-        command.env("XDG_STATE_HOME", session.path(".state"));
+        command.env("XDG_STATE_HOME", session.path(".state")).envs(environment.iter().copied());
         let mut child =
             command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().expect("the studio starts");
         let mut address = String::new();

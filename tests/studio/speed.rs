@@ -14,6 +14,90 @@ fn middle(list: &Value) -> f64 {
     all[all.len() / 2]
 }
 
+/// A clip of 20 minutes in 1080p, with a key frame every 250 frames.
+fn twenty_minutes(session: &Session) {
+    let ffmpeg = |line: &str| {
+        let mut command = Command::new("ffmpeg");
+        command.args(["-v", "error", "-y"]).args(line.split(' ')).current_dir(session.path(""));
+        assert!(command.status().unwrap().success());
+    };
+    ffmpeg(
+        "-f lavfi -i testsrc2=size=1920x1080:rate=25:duration=60 -c:v libx264 -preset veryfast -g 250 -keyint_min 250 \
+         -sc_threshold 0 -pix_fmt yuv420p minute.mp4",
+    );
+    ffmpeg("-stream_loop 19 -i minute.mp4 -c copy long.mp4");
+}
+
+/// The hand on the timeline of a long clip, and jumps in it.
+#[test]
+#[ignore = "measures, on a quiet machine, with the release build"]
+fn scrubbing() {
+    let session = Session::new();
+    twenty_minutes(&session);
+    let studio = Studio::start(&session, "long.mp4");
+    let b = Browser::start(1920, 1080);
+    b.open(&studio);
+    b.until("return !document.body.textContent.includes('about 3') && !document.body.textContent.includes('about 29')");
+    for (what, layout, chain) in [("the result", "out", "grain"), ("both", "side", "grain")] {
+        b.run(&format!(
+            "s.replaceRecipe({{ steps: [], seed: null }}); if ('{chain}') s.addStep('{chain}'); s.view.layout.value = '{layout}'; s.seek(0);"
+        ));
+        b.settle();
+        // Over so much of the timeline in five seconds, there and back.
+        for part in [1.0, 0.1, 0.01] {
+            let got = b.run(&format!(
+                "const ruler = document.querySelector('.ruler');
+                 const box = ruler.getBoundingClientRect();
+                 const p = v.panes.get('{layout}' === 'in' ? 'in' : 'out');
+                 let [shown, other, was] = [0, 0, p.shownUrl];
+                 let number = p.shown.number;
+                 const stop = s.effect(() => {{
+                   void v.drawn.value;
+                   if (p.shownUrl !== was) shown++;
+                   if (p.shown.number !== number) other++;
+                   [was, number] = [p.shownUrl, p.shown.number];
+                 }});
+                 const begun = performance.now();
+                 for (let t = 0; t < 5000; t = performance.now() - begun) {{
+                   const at = (t < 2500 ? t : 5000 - t) / 2500;
+                   const x = box.x + box.width * (0.3 * (1 - {part}) + at * {part}) * 0.999;
+                   ruler.dispatchEvent(new PointerEvent('pointermove', {{ buttons: 1, clientX: x, clientY: box.y + 20, bubbles: true }}));
+                   await new Promise((r) => setTimeout(r, 8));
+                 }}
+                 stop();
+                 ruler.dispatchEvent(new PointerEvent('pointerup', {{ bubbles: true }}));
+                 return [shown / 5, other / 5];"
+            ));
+            println!(
+                "scrubbing {what}, {} s of the clip in 2.5 s: {got} pictures and different frames/s",
+                1200.0 * part
+            );
+            b.settle();
+        }
+        let took = b.run(
+            "const [near, exact] = [[], []];
+             for (let i = 0; i < 20; i++) {
+               await new Promise((r) => setTimeout(r, 300));
+               const begun = performance.now();
+               const p = v.panes.get(s.view.layout.value === 'in' ? 'in' : 'out');
+               const was = p.shownUrl;
+               s.seek((i * 10007 + 4111) % 30000);
+               await Promise.resolve();
+               while (p.shownUrl === was) await new Promise((r) => setTimeout(r));
+               near.push(performance.now() - begun);
+               while (p.shown?.number !== s.frame.value || p.running) await new Promise((r) => setTimeout(r));
+               exact.push(performance.now() - begun);
+             }
+             return [near, exact];",
+        );
+        println!(
+            "random seek {what}: a key frame after {:.0} ms, the frame after {:.0} ms",
+            middle(&took[0]),
+            middle(&took[1])
+        );
+    }
+}
+
 #[test]
 #[ignore = "measures, on a quiet machine, with the release build"]
 fn speed() {

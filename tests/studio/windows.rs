@@ -3,7 +3,7 @@
 use crate::browser::Browser;
 use crate::server::Studio;
 use crate::util::Session;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::process::Command;
 
 fn page(session: &Session, line: &str) -> (Studio, Browser) {
@@ -233,4 +233,111 @@ fn the_running_job_is_on_top_and_a_done_one_is_played() {
     b.until(&format!("return {rows}[1] === {first}"));
     b.run("[...document.querySelectorAll('.jobs tr.done button')].find((e) => e.textContent === 'Play').click()");
     b.until("return document.querySelector('#status').textContent.includes('done.y4m: 64×48')");
+}
+
+/// The size is estimated from a few frames: exactly where all frames have one size, and stated as an estimate.
+#[test]
+fn the_size_of_a_render_is_estimated() {
+    let session = Session::new();
+    let (studio, b) = page(&session, "pattern:zoneplate:size=160x90:frames=200");
+    let clip = studio.open("pattern:zoneplate:size=160x90:frames=200");
+    let key = studio.key(&clip, "noise=strength=9");
+    let ask = |output: &str, options: Value, count: u64| {
+        let body = json!({ "clip": clip["id"], "key": key, "output": output, "options": options, "first": 0, "count": count });
+        studio.send("POST", "/estimate", &body)
+    };
+    for (output, frames) in [("all.y4m", "0-199"), ("few.y4m", "0-6"), ("one.y4m", "0")] {
+        session.run(&format!("render pattern:zoneplate:size=160x90:frames=200 {output} -f noise=strength=9 --frames {frames}")).ok();
+        let count = if frames == "0" { 1 } else { frames[2..].parse::<u64>().unwrap() + 1 };
+        let told = ask(output, json!({}), count).json();
+        assert_eq!(
+            told["bytes"].as_f64().unwrap() as u64,
+            std::fs::metadata(session.path(output)).unwrap().len(),
+            "{told}"
+        );
+        assert_eq!(told["frames"], json!(count.min(36)));
+    }
+    // An encoder's own options may write files.
+    for options in [json!({ "codec": "libx264", "codec-opt": "stats=/tmp/x" }), json!({ "lavfi": "null" })] {
+        assert_eq!(ask("a.mp4", options, 9).status, 422);
+    }
+    assert_eq!(ask("../a.mp4", json!({}), 9).status, 422);
+    let before = std::fs::read_dir(session.path("")).unwrap().count();
+    b.run("s.addStep('noise', { strength: '9' });");
+    b.settle();
+    b.press("F7");
+    b.until("return document.querySelector('.outcome')?.textContent.includes('estimated from 36 frames') === true");
+    let text = b.run("return document.querySelector('.outcome').textContent");
+    assert!(
+        text.as_str().unwrap().contains("Size: about ") && text.as_str().unwrap().contains("Mbit/s"),
+        "{text}"
+    );
+    if let Ok(folder) = std::env::var("GRAINFIELD_SHOTS") {
+        b.screenshot(&std::path::Path::new(&folder).join("estimate.png"));
+    }
+    // Other settings, another estimate; nothing stays behind.
+    b.run("const e = document.querySelector('#r-crf'); e.value = '40'; e.dispatchEvent(new Event('input', { bubbles: true }));");
+    b.until("return document.querySelector('.outcome').textContent.includes('rendering a few frames')");
+    b.until("return document.querySelector('.outcome').textContent.includes('estimated from 36 frames')");
+    assert_ne!(b.run("return document.querySelector('.outcome').textContent"), text);
+    assert_eq!(std::fs::read_dir(session.path("")).unwrap().count(), before);
+}
+
+/// The folder of a finished file opens in the file manager, where there is one: never the file, and no other.
+#[test]
+fn a_finished_file_is_shown_in_its_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let session = Session::new();
+    let (studio, b) = page(&session, "pattern:bars:size=64x48:frames=5");
+    let add = |studio: &Studio| {
+        let job =
+            json!({ "input": "pattern:bars:size=64x48:frames=5", "output": "out/a.y4m", "filters": "noise" });
+        studio.post("/jobs", &job)["id"].clone()
+    };
+    std::fs::create_dir(session.path("out")).unwrap();
+    let id = add(&studio);
+    b.run("s.dock.value = 'jobs'; s.dockOpen.value = true;");
+    b.until("return document.querySelectorAll('.jobs tbody tr').length === 1");
+    assert_eq!(studio.get("/jobs").json()["shows"], json!(false));
+    assert_eq!(studio.send("POST", "/jobs/show", &json!({ "id": id })).status, 422, "it is not done");
+    studio.post("/jobs/start", &json!({}));
+    b.until("return !!document.querySelector('.jobs tr.done')");
+    let button =
+        "[...document.querySelectorAll('.jobs tr.done button')].find((e) => e.textContent === 'Show file')";
+    assert_eq!(b.run(&format!("return !!{button}")), json!(false), "there is no screen");
+    assert_eq!(studio.send("POST", "/jobs/show", &json!({ "id": id })).status, 422);
+    drop(studio);
+    std::fs::create_dir(session.path("bin")).unwrap();
+    let tool = session.path("bin/xdg-open");
+    std::fs::write(&tool, "#!/bin/sh\necho \"$#:$1\" >> \"${0%/*}/opened\"\n").unwrap();
+    std::fs::set_permissions(&tool, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", session.path("bin").display(), std::env::var("PATH").unwrap());
+    let screen = [("PATH", path.as_str()), ("DISPLAY", ":99")];
+    let studio =
+        Studio::start_with(&session, "pattern:bars:size=64x48:frames=5 --allow-host a.example:1", &screen);
+    assert_eq!(studio.get("/jobs").json()["shows"], json!(false), "the page may be on another machine");
+    drop(studio);
+    let studio = Studio::start_with(&session, "pattern:bars:size=64x48:frames=5", &screen);
+    b.open(&studio);
+    b.run("s.dock.value = 'jobs'; s.dockOpen.value = true;");
+    b.until(&format!("return !!{button}"));
+    if let Ok(folder) = std::env::var("GRAINFIELD_SHOTS") {
+        b.screenshot(&std::path::Path::new(&folder).join("show.png"));
+    }
+    b.run(&format!("{button}.click()"));
+    let opened = || std::fs::read_to_string(session.path("bin/opened")).unwrap_or_default();
+    let begun = std::time::Instant::now();
+    while opened().is_empty() && begun.elapsed() < std::time::Duration::from_secs(20) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let out = session.path("out").canonicalize().unwrap();
+    assert_eq!(opened(), format!("1:{}\n", out.display()));
+    // A folder that has become a link to somewhere else is not opened.
+    std::fs::rename(session.path("out"), session.path("was")).unwrap();
+    let other = tempfile::tempdir().unwrap();
+    std::fs::copy(session.path("was/a.y4m"), other.path().join("a.y4m")).unwrap();
+    std::os::unix::fs::symlink(other.path(), session.path("out")).unwrap();
+    assert_eq!(studio.send("POST", "/jobs/show", &json!({ "id": id })).status, 422);
+    assert_eq!(studio.send("POST", "/jobs/show", &json!({ "id": "none" })).status, 422);
+    assert_eq!(opened().lines().count(), 1);
 }

@@ -284,6 +284,10 @@ fn axe_has_no_findings() {
     b.run("s.dock.value = 'curves'; s.addStep('particles', { effect: 'sparks.toml' }); await 0; (await import('/app/effect.js')).openEffect(s.selectedStep.value);");
     b.until("return !!document.querySelector('.effect .points')");
     check("an effect");
+    b.run("s.selected.value = 0; s.setValue(s.doc.value.steps[0].id, 'mask', 'ellipse');");
+    b.press("R");
+    b.until("return !!document.querySelector('.maskbox') && !!document.querySelector('[aria-label=\"Compare with\"]')");
+    check("a mask, and a recipe to compare with");
     // Each command that opens a window.
     for key in [
         "F1",

@@ -61,10 +61,10 @@ export async function blob(path, signal) {
   return (await ask(path, { signal })).blob();
 }
 
-/** @param {string} path @param {unknown} body @param {'POST' | 'PUT'} [method] */
-export async function post(path, body, method = 'POST') {
+/** @param {string} path @param {unknown} body @param {'POST' | 'PUT'} [method] @param {AbortSignal} [signal] */
+export async function post(path, body, method = 'POST', signal) {
   const headers = { 'Content-Type': 'application/json' };
-  return (await ask(path, { method, headers, body: JSON.stringify(body) })).json();
+  return (await ask(path, { method, headers, body: JSON.stringify(body), signal })).json();
 }
 
 /** @typedef {{image: ImageData, number: number}} Picture */

@@ -18,7 +18,7 @@ let lastFolder = '';
 const signals = ['bars', 'ramp', 'grey', 'zoneplate', 'checker'];
 
 /** @param {number} bytes */
-const size = (bytes) => {
+export const size = (bytes) => {
   const step = bytes < 1e3 ? 0 : bytes < 1e6 ? 1 : bytes < 1e9 ? 2 : 3;
   return `${Number((bytes / 1000 ** step).toPrecision(3))} ${['B', 'kB', 'MB', 'GB'][step]}`;
 };

@@ -8,12 +8,12 @@ import { dialog } from './dialogs.js';
 import { startThumbs, withFilter } from './thumbs.js';
 
 /** @typedef {{name: string, off: boolean, values: Record<string, string>}} Plain */
-/** @typedef {{name: string, about: string, recipe: {steps: Plain[], seed: string | null}}} Look */
+/** @typedef {{name: string, about: string, own: boolean, recipe: {steps: Plain[], seed: string | null}}} Look */
 
 /** The width of a picture in pixels of the page. */
 const WIDTH = 208;
 
-/** The built-in looks. @type {Look[]} */
+/** The user's own looks and the built-in ones. @type {Look[]} */
 let looks = [];
 
 /** The presets of a filter. @param {any} filter */
@@ -28,7 +28,7 @@ const weaker = (steps, strength) => (strength === 1 ? steps : steps.map((step) =
 /** @param {string} [shown] a filter whose presets are shown, else looks are */
 export async function galleryDialog(shown = '') {
   try {
-    if (!looks.length) looks = await get('/looks');
+    looks = await get('/looks');
   } catch (error) {
     return report(error);
   }
@@ -81,7 +81,7 @@ export async function galleryDialog(shown = '') {
 
   const { element } = dialog('Looks and presets', (close) => {
     /** @type {[string, string][]} */
-    const cards = of.value ? presetOf(filter()).choices.map((/** @type {any} */ c) => [c.id, c.help]) : looks.map((l) => [l.name, l.about]);
+    const cards = of.value ? presetOf(filter()).choices.map((/** @type {any} */ c) => [c.id, c.help]) : looks.map((l) => [l.name, `${l.own ? 'Your own. ' : ''}${l.about}`]);
     const how = `${frame.value}|${percent.value}|${follows.value}`;
     return html`<div class="gallerybar">
         <select aria-label="What is shown" @change=${(/** @type {any} */ e) => (of.value = e.target.value)}>

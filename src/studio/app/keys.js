@@ -3,10 +3,11 @@
 
 import { svg } from './vendor/lit-html.js';
 import {
-  addStep, canRedo, canUndo, clip, cuts, cutSelection, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, removeStep, report, restoreCuts, scale, seek,
+  addStep, canRedo, canUndo, clip, cuts, cutSelection, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, report, restoreCuts, scale, seek,
   seekKeyFrame, seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timecode, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
 import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
+import { dropReference, keepReference, nextReference, reported, swapReference } from './compare.js';
 import * as dialogs from './dialogs.js';
 import { galleryDialog } from './gallery.js';
 import { renderDialog } from './render.js';
@@ -21,6 +22,7 @@ const shapes = {
   none: 'M3 4.4 4.4 3 8 6.6 11.6 3 13 4.4 9.4 8 13 11.6 11.6 13 8 9.4 4.4 13 3 11.6 6.6 8z',
   undo: 'M6 2v3h3a5 5 0 0 1 0 9H5v-2h4a3 3 0 0 0 0-5H6v3L1.500 6z', redo: 'M10 2v3H7a5 5 0 0 0 0 9h4v-2H7a3 3 0 0 1 0-5h3v3l4.500-4z',
   side: 'M1 3h6v10H1zM9 3h6v10H9z', stack: 'M2 1h12v6H2zM2 9h12v6H2z', one: 'M2 2h12v12H2zM4 4v8h8V4z',
+  keep: 'M1 1h9v3h5v11H6v-3H1zM3 3v7h3V4h2V3zM8 6v7h5V6z',
   wipe: 'M1 3h14v10H1zM3 5v6h4V5z', diff: 'M7 2h2v4h4v2H9v3H7V8H3V6h4zM3 12h10v2H3z', add: 'M7 2h2v5h5v2H9v5H7V9H2V7h5z',
   up: 'M8 3l6 7H2z', down: 'M8 13l6-7H2z', dice: 'M2 2h12v12H2zM4.500 4.500v2h2v-2zM9.500 4.500v2h2v-2zM4.500 9.500v2h2v-2zM9.500 9.500v2h2v-2z',
   pick: 'M7 1h2v3H7zM7 12h2v3H7zM1 7h3v2H1zM12 7h3v2h-3zM7 7h2v2H7z', file: 'M1 3h5l2 2h7v8H1z',
@@ -176,6 +178,11 @@ export const commands = [
   { id: 'view.wipe', group: 'View', label: 'Wipe between source and result', keys: ['5', 'W'], run: layout('wipe'), icon: 'wipe', on: () => view.layout.value === 'wipe' },
   { id: 'view.diff', group: 'View', label: 'Difference', keys: ['6', 'D'], run: layout('diff'), icon: 'diff', on: () => view.layout.value === 'diff' },
   { id: 'view.flip', group: 'View', label: 'Flip between source and result', keys: ['B', 'V'], run: () => (view.layout.value = view.layout.value === 'out' ? 'in' : 'out') },
+  { id: 'compare.keep', group: 'View', label: 'Keep the recipe as A, to compare with', keys: ['R'], run: reported(() => keepReference(false)), icon: 'keep', can: open },
+  { id: 'compare.still', group: 'View', label: 'Keep the result of this frame as a still, to compare with', keys: ['Shift+R'], run: reported(() => keepReference(true)), can: open },
+  { id: 'compare.next', group: 'View', label: 'Compare with the next one: source, recipes, stills', keys: ['N'], run: nextReference, can: () => references.value.length > 0 },
+  { id: 'compare.swap', group: 'View', label: 'Exchange the recipe and A', keys: ['X'], run: reported(swapReference), can: () => !!reference.value },
+  { id: 'compare.drop', group: 'View', label: 'Forget A', keys: ['Shift+N'], run: dropReference, can: () => !!reference.value },
   { id: 'view.fit', group: 'View', label: 'Fit', keys: ['F', '0'], run: () => zoomTo(0), on: () => view.zoom.value === 0 },
   { id: 'view.fill', group: 'View', label: 'Fill the pane', keys: ['Shift+F'], run: () => zoomTo(-1), on: () => view.zoom.value === -1 },
   { id: 'view.one', group: 'View', label: 'One to one', keys: ['Z'], run: () => zoomTo(1), on: () => view.zoom.value === 1 },
@@ -204,6 +211,8 @@ export const fixedKeys = [
   { group: 'In the plot of a curve', label: 'The same by ten', keys: ['Shift+ArrowLeft', 'Shift+ArrowRight', 'Shift+ArrowUp', 'Shift+ArrowDown'] },
   { group: 'In the plot of a curve', label: 'Delete the chosen key', keys: ['Delete'] },
   { group: 'In the plot of a curve', label: 'Clear the selection: arrows step frames again', keys: ['Escape'] },
+  { group: 'On a drawn mask', label: 'Move it by a sample; with Shift by ten', keys: ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'] },
+  { group: 'On a drawn mask', label: 'Resize it', keys: ['Ctrl+ArrowLeft', 'Ctrl+ArrowRight', 'Ctrl+ArrowUp', 'Ctrl+ArrowDown'] },
   { group: 'In numbers and the table of keys', label: 'A step', keys: ['ArrowUp', 'ArrowDown'] },
   { group: 'In numbers and the table of keys', label: 'Ten steps', keys: ['Shift+ArrowUp', 'Shift+ArrowDown'] },
 ];

@@ -2,7 +2,7 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, check, connected, doc, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, replaceRecipe, report, savedToml, scale, selection,
+  batch, catalog, check, connected, doc, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
   sizes, startAutosave, timecode, userKeys,
 } from './state.js';
 import { startCurves } from './curve.js';
@@ -86,6 +86,7 @@ async function begin() {
     frame.value = autosave.frame ?? frame.value;
     selection.value = autosave.selection ?? null;
     markers.value = autosave.markers ?? [];
+    references.value = autosave.references ?? [];
   }
   await loadJobs();
   startAutosave();

@@ -4,12 +4,13 @@
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
 import {
-  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, offers, openClip, recipePath, report, signal, simulating, toast, toasts, view,
+  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, offers, openClip, recipePath, reference, report, signal, simulating, toast, toasts, view,
 } from './state.js';
-import { codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, zoomTo } from './viewer.js';
+import { codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
 import { renderDialog } from './render.js';
+import { referenceMenu } from './compare.js';
 import { dialog } from './dialogs.js';
 import { splitter } from './controls.js';
 
@@ -39,14 +40,14 @@ function bar() {
     <span class="group">${tool('recipe.open', 'Open recipe')}${tool('recipe.save', 'Save recipe')}
       <span class="recipe" title=${recipePath.value}>${name}</span>${dirty.value ? html`<span title="changed since the last save">•</span>` : nothing}</span>
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
-    <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}</span>
+    <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}${tool('compare.keep')}</span>${referenceMenu()}
     <label title="Zoom"><select aria-label="Zoom" @change=${(/** @type {any} */ e) => zoomTo(Number(e.target.value))}>
       ${[...new Set([0, -1, 0.25, 0.5, 1, 2, 3, 4, 8, 16, view.zoom.value])].sort((a, b) => (a > 0 && b > 0 ? a - b : b <= 0 && a <= 0 ? b - a : a - b)).map((z) => html`<option value=${z} .selected=${z === view.zoom.value} title=${z === 0 ? 'Larger pictures are reduced; smaller ones grow by whole steps' : z < 0 ? 'To the edges of the pane; enlarged, some pixels are wider than others' : nothing}>${z > 0 ? `${short(z * 100)} %` : `${z < 0 ? 'Fill' : 'Fit'}${fits(z)}`}</option>`)}</select></label>
     <label title="Plane"><select aria-label="Plane" @change=${(/** @type {any} */ e) => (view.plane.value = Number(e.target.value))}>
       <option value="-1" .selected=${view.plane.value < 0}>RGB</option>
       ${planes.map((p, i) => html`<option value=${i} .selected=${view.plane.value === i}>${p}</option>`)}</select></label>
     <label title="Field of an interlaced picture (${keyText('view.field')})"><select aria-label="Field" @change=${(/** @type {any} */ e) => (view.field.value = e.target.value)}>
-      ${[['', 'Fields'], ['top', 'Top field'], ['bottom', 'Bottom field']].map(([id, name]) => html`<option value=${id} .selected=${view.field.value === id}>${name}</option>`)}</select></label>
+      ${[['', 'Fields'], ['top', 'Top'], ['bottom', 'Bottom']].map(([id, name]) => html`<option value=${id} .selected=${view.field.value === id}>${name}</option>`)}</select></label>
     ${!c || c.shape === 1 ? nothing : html`<label title="Shape of the pixels (${keyText('view.square')}): that of the clip, or one sample as a square"><select aria-label="Pixels" @change=${(/** @type {any} */ e) => (view.square.value = e.target.value === '1')}>
       <option value="" .selected=${!view.square.value}>${short(c.shape)}:1</option><option value="1" .selected=${view.square.value}>Square</option></select></label>`}
     <label title=${isDiff ? 'Gain of the difference' : 'Gain'}><select aria-label=${isDiff ? 'Gain of the difference' : 'Gain'} @change=${(/** @type {any} */ e) => (gain.value = Number(e.target.value))}>
@@ -71,7 +72,7 @@ let scoping = false;
 let scopeAgain = false;
 
 async function drawScopes() {
-  if (dock.value !== 'scopes' || !dockOpen.value || !clip.value || playing.value) return;
+  if (dock.value !== 'scopes' || !dockOpen.value || !clip.value || playing.value || scrubbing.value) return;
   if (scoping) {
     scopeAgain = true;
     return;
@@ -149,7 +150,7 @@ const scopesTemplate = () => html`<div class="scopes">
 
 // ---- jobs ----
 
-export const jobs = signal(/** @type {{list: string, jobs: Job[], running: boolean}} */ ({ list: '', jobs: [], running: false }));
+export const jobs = signal(/** @type {{list: string, jobs: Job[], running: boolean, shows: boolean}} */ ({ list: '', jobs: [], running: false, shows: false }));
 /** The progress of running jobs, by their names. */
 const progress = signal(/** @type {Record<string, any>} */ ({}));
 
@@ -232,6 +233,8 @@ function jobsTemplate() {
             <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
             ${action ? html`<button class="small" title=${action[2]} @click=${verb(action[0], r.id)}>${action[1]}</button>` : nothing}
             ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => openClip(r.name).then(() => play(1), report)}>Play</button>` : nothing}
+            ${r.state === 'done' && jobs.value.shows ? html`<button class="small" title="Open the folder of the finished file"
+              @click=${verb('show', r.id)}>Show file</button>` : nothing}
             <button class="icon" title="Remove" aria-label="Remove" @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>
           ${why ? html`<tr class="why"><td></td><td class="reason" colspan="4">${why}</td></tr>` : nothing}`;
       })}</tbody></table>` : html`<p class="empty">No jobs. F7 renders the clip, or puts it into the queue.</p>`}</div>
@@ -340,7 +343,7 @@ function status() {
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
   return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
     <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
-    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape)}:1${view.square.value ? ', shown square' : ''}`}</span>${one('in', 'source')}${one('out', 'result')}` : nothing}
+    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape)}:1${view.square.value ? ', shown square' : ''}`}</span>${one('in', reference.value ? 'A' : 'source')}${one('out', 'result')}` : nothing}
     ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}
     <span class="space"></span>
     ${simulating.value ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}
@@ -381,7 +384,7 @@ export function startPanels() {
     queueMicrotask(measure);
   });
   effect(() => {
-    void [dock.value, dockOpen.value, scopeSide.value, key.value, frame.value, clip.value, playing.value];
+    void [dock.value, dockOpen.value, scopeSide.value, key.value, frame.value, clip.value, playing.value, scrubbing.value];
     queueMicrotask(drawScopes);
   });
   const loupeBox = byId('loupebox');

@@ -3,7 +3,9 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
 import { check, checked, clip, cuts, dock, dockOpen, effect, folder, isFine, framesText, key, keptRanges, plainDoc, range, selection, signal, timeText, unsavedEffects } from './state.js';
+import { short } from './controls.js';
 import { dialog } from './dialogs.js';
+import { size as fileSize } from './files.js';
 
 /** A name beside the input: `clip-grain.mp4`. */
 function proposed() {
@@ -99,6 +101,32 @@ export function renderDialog() {
     }, 120);
   });
 
+  /** The frames of the whole clip or of the selection. @returns {[number, number]} */
+  const chosen = () => (whole.value ? [c.first, c.last] : [from, to]);
+  // Its size, from a few frames, when nothing has changed for a moment.
+  const guess = signal(/** @type {null | {bytes: number, frames: number, of: number}} */ (null));
+  let guessing = new AbortController();
+  let waiting = 0;
+  const stopGuessing = effect(() => {
+    const m = made.value;
+    const body = { clip: c.id, key: key.value, output: output.value.trim(), options: given(), first: chosen()[0], count: framesIn(chosen()) };
+    guessing.abort();
+    clearTimeout(waiting);
+    guess.value = null;
+    if (!m || m.error || !body.count) return;
+    const { signal } = (guessing = new AbortController());
+    waiting = setTimeout(() => post('/estimate', body, 'POST', signal).then((told) => {
+      if (!signal.aborted) guess.value = { ...told, of: body.count };
+    }, () => {}), 600);
+  });
+  /** What the estimate says. */
+  const sizeText = () => {
+    const g = guess.value;
+    if (!g) return 'Size: rendering a few frames to estimate it…';
+    const rate = (g.bytes * 8 * c.rate[0]) / c.rate[1] / g.of;
+    return `Size: about ${fileSize(g.bytes)}, ${short(rate / 1e6, 0.1)} Mbit/s without sound, estimated from ${g.frames} frames`;
+  };
+
   const deliver = (/** @type {string} */ id) => {
     const one = deliveries.find((d) => d.id === id);
     if (!one) return;
@@ -122,7 +150,7 @@ export function renderDialog() {
       await check();
       if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
       if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
-      const frames = framesText(whole.value ? [c.first, c.last] : [from, to]);
+      const frames = framesText(chosen());
       const { id } = await post('/jobs', { input: c.path, output: output.value.trim(), filters: checked.value?.chain ?? '', frames, options: options(), overwrite });
       if (start) await post('/jobs/start', { id });
       dock.value = 'jobs';
@@ -136,7 +164,7 @@ export function renderDialog() {
   const { element } = dialog('Render', (close) => {
     const m = made.value;
     const known = m && !m.error;
-    const count = whole.value ? framesIn([c.first, c.last]) : framesIn([from, to]);
+    const count = framesIn(chosen());
     const cut = whole.value ? '' : `, cut to ${timeText(from)} – ${timeText(to + 1)}`;
     const sound = !sounds.length || !isVideo() || audio.value === 'none' ? 'no sound' : `sound: ${sounds.join(', ')} ${audio.value === 'encode' ? 'encoded' : 'copied, or encoded where the file cannot hold it'}${cut}`;
     const tuning = tunings[choice.value.codec] ?? [];
@@ -161,11 +189,16 @@ export function renderDialog() {
       <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}><option value="">copied where the output can hold it</option>
         <option value="encode">encoded</option><option value="none">none</option></select>` : html`<span class="dim">the clip has none</span>`}
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : known
-        ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(count)}, ${sound}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
+        ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(count)}, ${sound}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the existing file, or segments of another render</label>` : nothing}
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer><button type="button" @click=${(/** @type {any} */ e) => add(false, e.target.form.elements.overwrite?.checked ?? false, close)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;
   }, 'render');
-  element.addEventListener('close', stop);
+  element.addEventListener('close', () => {
+    stop();
+    stopGuessing();
+    guessing.abort();
+    clearTimeout(waiting);
+  });
 }

@@ -89,6 +89,14 @@ export const view = {
   surround: signal('dark'),
 };
 
+/** What the result can be compared with: recipes that were kept, with a frame those whose picture alone was.
+ * @typedef {{id: number, name: string, clip: string, frame: number | null, drafts: Record<string, string>, key: string,
+ *   recipe: {steps: Omit<Step, 'id'>[], seed: string | null}, made: NonNullable<Checked['made']>}} Reference */
+export const references = signal(/** @type {Reference[]} */ ([]));
+/** Which of them is shown in the place of the source; 0 is the source. */
+export const against = signal(0);
+export const reference = computed(() => references.value.find((r) => r.id === against.value && r.clip === clip.value?.path) ?? null);
+
 export const rate = computed(() => (clip.value ? clip.value.rate[0] / clip.value.rate[1] : 24));
 export const dirty = computed(() => !!checked.value && checked.value.toml !== savedToml.value);
 /** The effects of the recipe that are not saved as they are drawn. */
@@ -125,7 +133,7 @@ export const canUndo = signal(false);
 export const canRedo = signal(false);
 
 /**
- * Changes the recipe. Changes of one `merge` that follow each other soon are undone in one step.
+ * Changes the recipe. Changes of one `merge` that follow each other soon are undone in one step, those of a drag of any length.
  * @param {(doc: Doc) => Doc} change
  * @param {string} [merge]
  */
@@ -135,7 +143,7 @@ export function edit(change, merge = '') {
   if (after === before) return;
   const last = past[past.length - 1];
   const now = performance.now();
-  if (merge && last?.merge === merge && now - last.at < 800) last.at = now;
+  if (merge && last?.merge === merge && (now - last.at < 800 || /^mask \d+$/.test(merge))) last.at = now;
   else past.push({ doc: before, merge, at: now });
   if (past.length > 500) past.shift();
   future = [];
@@ -226,6 +234,12 @@ const origins = () => doc.value.steps.map((s) => (s.origin && s.origin[0] === ba
 /** That text as the server takes it. */
 const baseAsked = () => (base.value ? { text: base.value.text, origins: origins() } : null);
 
+/** `10-29,50`, as the server writes frames that are cut out. @param {Record<string, string>} texts @returns {Doc['cuts']} */
+const cutsOf = (texts) => Object.fromEntries(Object.entries(texts).map(([path, text]) => [path, text.split(',').map((part) => {
+  const [, a, b = a] = /^\s*(-?\d+)(?:-(-?\d+))?\s*$/.exec(part) ?? [];
+  return /** @type {[number, number]} */ ([Number(a), Number(b)]);
+}).filter(([a, b]) => a <= b).sort((x, y) => x[0] - y[0])]));
+
 /** A recipe from the server or a file in the place of the one that is there.
  * @param {any} recipe @param {{text: string, origins?: (number | null)[]} | null} [from] the text that it was opened from
  * @param {Record<string, string>} [drafts] */
@@ -236,7 +250,7 @@ export function replaceRecipe(recipe, from = null, drafts = {}) {
     return { id: nextId++, name: s.name, off: s.off, values: s.values, ...(origin === null ? {} : { origin: [id, origin] }) };
   });
   base.value = from && { id, text: from.text };
-  edit((d) => ({ steps, seed: recipe.seed ?? null, drafts, cuts: d.cuts }));
+  edit((d) => ({ steps, seed: recipe.seed ?? null, drafts, cuts: { ...d.cuts, ...cutsOf(recipe.cuts ?? {}) } }));
   selected.value = 0;
 }
 
@@ -257,6 +271,8 @@ let again = false;
 
 /** The recipe as the server takes it. */
 export const plainDoc = () => ({
+  cuts: Object.fromEntries(Object.entries(doc.value.cuts).filter(([, list]) => list.length).sort()
+    .map(([path, list]) => [path, list.map((range) => range.join('-')).join(',')])),
   seed: doc.value.seed || null,
   steps: doc.value.steps.map(({ name, off, values }) => ({ name, off, values: Object.fromEntries(Object.entries(values).sort()) })),
 });
@@ -425,7 +441,7 @@ export function keptRanges(of = range()) {
   for (const [a, b] of cuts.value) {
     if (b < from || a > to) continue;
     if (a > from) kept.push([from, a - 1]);
-    from = b + 1;
+    from = Math.max(from, b + 1);
   }
   return from <= to ? [...kept, [from, to]] : kept;
 }
@@ -512,6 +528,7 @@ export const keepsake = () => ({
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
   cuts: doc.value.cuts,
+  references: references.value,
   // The contents of the files from which recipe and drafts were made, to notice changes by other programs.
   originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path === recipePath.value || path in doc.value.drafts)),
   dirty: dirty.value || unsavedEffects.value.length > 0,
@@ -521,7 +538,7 @@ export const keepsake = () => ({
 
 export function startAutosave() {
   effect(() => {
-    void [clip.value, checked.value, doc.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
+    void [clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
     clearTimeout(saving);
     saving = setTimeout(() => post('/autosave', keepsake()).catch(() => {}), 400);
   });

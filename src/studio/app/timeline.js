@@ -84,7 +84,7 @@ function watchKept() {
     waiting ||= setTimeout(() => {
       waiting = 0;
       const wanted = shownSides(view.layout.value).map((side) => panes.get(side)?.want(123456789) ?? '');
-      ready.value = wanted.every(Boolean) ? runs(wanted.map((url) => /** @type {[string, string]} */ (url.split('123456789')))) : [];
+      ready.value = wanted.length && wanted.every((url) => url.includes('123456789')) ? runs(wanted.map((url) => /** @type {[string, string]} */ (url.split('123456789')))) : [];
     }, 150);
   });
 }

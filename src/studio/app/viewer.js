@@ -3,8 +3,10 @@
 
 import { html, render } from './vendor/lit-html.js';
 import { get, picture } from './api.js';
-import { area, check, checked, clip, editStep, effect, frame, isFine, key, recent, selectedStep, signal, view } from './state.js';
+import { area, check, checked, clip, effect, frame, isFine, key, recent, reference, report, selectedStep, signal, view } from './state.js';
 import { keep, kept, shownSides as sidesOf } from './kept.js';
+import { checkReference } from './compare.js';
+import { maskHandles, setMask } from './mask.js';
 import { playing, scrubbing, startPlayer } from './player.js';
 
 export * from './player.js';
@@ -16,8 +18,12 @@ export * from './player.js';
 export const hashes = signal({ in: '', out: '', inOf: '', outOf: '' });
 /** The hash of the frame that is wanted, when it is known. @param {'in' | 'out'} side */
 export const hashNow = (side) => (hashes.value[`${side}Of`] === placeOf(side, frame.value) ? hashes.value[side] : '');
+/** The recipe and the frame that a side shows. @param {Side} side @param {number} number @returns {[string, number]} */
+const shownOf = (side, number) => (side === 'in' ? [reference.value?.key ?? '0', reference.value?.frame ?? number] : [key.value, number]);
 /** @param {Side} side @param {number} number */
-const placeOf = (side, number) => `/frame/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${number}`;
+const placeOf = (side, number) => `/frame/${clip.value?.id}/${shownOf(side, number).join('/')}`;
+/** A side as the server names it. @param {Side} side */
+const told = (side) => (side === 'in' && reference.value ? 'out' : side);
 /** Where the pointer is in the picture, and the codes there. */
 export const pointer = signal(/** @type {null | {x: number, y: number}} */ (null));
 export const codes = signal(/** @type {null | {x: number, y: number, in: any, out: any}} */ (null));
@@ -30,9 +36,14 @@ export const busy = signal(false);
 /** The size of what a side shows, and how much wider than high its samples are shown. @param {Side} side */
 function sizeOf(side) {
   const c = clip.value;
-  const { width = 1, height = 1, shape = 1 } = (side === 'in' ? c : checked.value?.made ?? c) ?? {};
+  const { width = 1, height = 1, shape = 1 } = (side === 'in' ? reference.value?.made ?? c : checked.value?.made ?? c) ?? {};
   return { width, height, shape: view.square.value ? 1 : shape };
 }
+
+/** Asks for the nearest key frame, where the frame itself takes long. */
+const NEAR = '&near=true';
+/** Frames that are decoded at once on the way to another one. */
+const FAR = 12;
 
 class Pane {
   /** @param {Side} side */
@@ -53,7 +64,9 @@ class Pane {
     this.badge = document.createElement('button');
     this.badge.className = 'badge';
     this.badge.addEventListener('click', () => zoomTo(1, this));
-    this.box.append(this.canvas, this.label, this.right, this.badge);
+    const handles = document.createElement('div');
+    this.drawMask = maskHandles(handles, () => this.place());
+    this.box.append(this.canvas, this.label, this.right, this.badge, handles);
     /** The pending request. */
     this.url = '';
     this.shownUrl = '';
@@ -110,7 +123,8 @@ class Pane {
     if (!c || (this.side !== 'in' && !key.value)) return '';
     const [zx, z] = [this.across(), this.zoom()];
     const { width, height } = sizeOf(this.side);
-    const query = new URLSearchParams({ side: this.side });
+    const query = new URLSearchParams({ side: told(this.side) });
+    if (this.side === 'diff' && reference.value) query.set('against', shownOf('in', number).join('.'));
     if (z >= 1 && zx >= 1) {
       const [left, top] = this.origin();
       const x = Math.max(0, Math.floor(-left / zx));
@@ -135,7 +149,7 @@ class Pane {
   /** Asks for what should be seen: one request at a time and the newest after it; one that takes long is given up. */
   refresh() {
     const near = scrubbing.value;
-    const url = this.want(frame.value, near) + (near ? '&near=true' : '');
+    const url = this.want(frame.value, near) + (near ? NEAR : '');
     this.url = url;
     // Until the exact picture arrives, the one that was made for playing.
     const quick = this.want(frame.value);
@@ -153,22 +167,38 @@ class Pane {
     }
     if (!this.running) return this.load(url);
     this.next = url;
-    if (performance.now() - this.running.since > 300) this.running.abort.abort();
+    // What follows a key frame takes long.
+    const isLong = this.isAbout() && !running?.endsWith(NEAR);
+    if (isLong || performance.now() - this.running.since > 300) this.running.abort.abort();
   }
 
-  /** @param {string} url */
-  async load(url) {
+  /** Whether a key frame is seen in the place of the frame. */
+  isAbout() {
+    return !!this.shown && this.shownUrl.endsWith(NEAR) && this.shown.number !== this.number();
+  }
+
+  /** The number of the frame that is wanted. */
+  number() {
+    return shownOf(this.side, frame.value)[1];
+  }
+
+  /** @param {string} exact @param {boolean} [isNew] whether it was not tried before */
+  async load(exact, isNew = true) {
+    // Far from what is seen, a key frame comes first.
+    const isFar = this.shown && !this.isAbout() && Math.abs(this.shown.number - this.number()) > FAR;
+    const url = isFar && isNew && !exact.endsWith(NEAR) ? `${this.want(frame.value)}${NEAR}` : exact;
+    if (url !== exact) this.next = exact;
     const abort = new AbortController();
     const run = { url, abort, since: performance.now() };
     this.running = run;
     busy.value = true;
     const slow = setTimeout(() => {
-      if (this.next) abort.abort();
+      if (this.next && this.next !== exact) abort.abort();
       else this.box.classList.add('waiting');
     }, 300);
     try {
       const got = await picture(url, abort.signal);
-      if (!url.endsWith('near=true')) keep(url, got);
+      if (!url.endsWith(NEAR)) keep(url, got);
       this.show(url, got);
     } catch (error) {
       if (error instanceof Error && error.name !== 'AbortError') this.fail(error);
@@ -177,7 +207,7 @@ class Pane {
       this.running = null;
       const next = this.next;
       this.next = '';
-      if (next && next !== this.shownUrl) this.load(next);
+      if (next && next !== this.shownUrl) this.load(next, next !== exact);
       else {
         this.box.classList.remove('waiting');
         busy.value = [...panes.values()].some((p) => p.running);
@@ -190,7 +220,7 @@ class Pane {
     // The server has dropped the recipe or the clip: a check restores them, once.
     if (error.status === 410 && this.retried !== this.url) {
       this.retried = this.url;
-      check().then(() => this.refresh());
+      check().then(checkReference).then(() => this.refresh()).catch(report);
     } else {
       this.error = error.message;
       this.label.textContent = error.message;
@@ -239,33 +269,20 @@ class Pane {
     this.outline(context);
     const percent = Math.round(this.zoom() * 100);
     const small = this.zoom() < 1;
-    const about = this.shown && this.shown.number !== frame.value && scrubbing.value ? `, about: key frame ${this.shown.number}` : '';
-    if (!this.error) this.label.textContent = `${labels[wipes ? 'in' : this.side]}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}`;
+    const about = this.isAbout() ? `, about: key frame ${this.shown?.number}` : '';
+    if (!this.error) this.label.textContent = `${nameOf(wipes ? 'in' : this.side)}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}`;
     this.badge.hidden = !small || this.side === 'in' || !isFine();
     this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
     this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
-    this.right.textContent = wipes ? labels.out : '';
-    this.canvas.setAttribute('aria-label', `${labels[this.side]}, frame ${this.shown?.number ?? frame.value}`);
+    this.right.textContent = wipes ? nameOf('out') : '';
+    this.canvas.setAttribute('aria-label', `${nameOf(this.side)}, frame ${this.shown?.number ?? frame.value}`);
     this.canvas.dataset.shown = this.shownUrl;
     drawn.value = drawn.peek() + 1;
   }
 
   /** The area that is measured. @param {CanvasRenderingContext2D} context */
   outline(context) {
-    const mask = maskOf(selectedStep.value);
-    if (mask && this.side !== 'diff') {
-      const { width, height } = sizeOf(this.side);
-      const [x, w] = [mask.at[0], mask.size[0]].map((v) => v * width * this.across());
-      const [y, h] = [mask.at[1], mask.size[1]].map((v) => v * height * this.zoom());
-      const [left, top] = this.origin();
-      context.strokeStyle = '#d9a441';
-      context.setLineDash([5, 4]);
-      context.beginPath();
-      if (mask.shape === 'ellipse') context.ellipse(left + x, top + y, w / 2, h / 2, 0, 0, 2 * Math.PI);
-      else context.rect(left + x - w / 2, top + y - h / 2, w, h);
-      context.stroke();
-      context.setLineDash([]);
-    }
+    this.drawMask();
     if (!area.value) return;
     const [x, y, w, h] = area.value;
     const [zx, z] = [this.across(), this.zoom()];
@@ -291,6 +308,14 @@ class Pane {
     }
   }
 
+  /** Where the picture is in the pane, in pixels of the page. */
+  place() {
+    const { width, height } = sizeOf(this.side);
+    const [zx, z] = [this.canvas.clientWidth / this.canvas.width, this.canvas.clientHeight / this.canvas.height];
+    const [left, top] = this.origin();
+    return { left: left * zx, top: top * z, across: width * this.across() * zx, down: height * this.zoom() * z, width, height };
+  }
+
   /** Where an event is in the picture; the corner of the sample. @param {PointerEvent | WheelEvent | MouseEvent} event */
   at(event) {
     const box = this.canvas.getBoundingClientRect();
@@ -301,23 +326,9 @@ class Pane {
   }
 }
 
-/** The drawn mask of a filter, in fractions of the picture; null if it has none, or one that moves.
- * @param {import('./state.js').Step | null} step */
-function maskOf(step) {
-  const { mask = '', mask_at = '0.5,0.5', mask_width = '1', mask_height = '1' } = step?.values ?? {};
-  const numbers = [...mask_at.split(','), mask_width, mask_height].map(Number);
-  if (!/^(ellipse|rectangle)$/.test(mask) || numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
-  return { shape: mask, at: numbers.slice(0, 2), size: numbers.slice(2) };
-}
-
-/** Gives the selected filter the mask that is drawn. @param {number[]} rect middle, width and height, in fractions */
-function setMask(rect) {
-  const step = selectedStep.value;
-  const [x, y, w, h] = rect.map((v) => String(Number(v.toFixed(4))));
-  if (step && drawing.value) editStep(step.id, (one) => ({ ...one, values: { ...one.values, mask: drawing.value ?? '', mask_at: `${x},${y}`, mask_width: w, mask_height: h } }), `${step.id}.mask`);
-}
-
 const labels = { in: 'Source', out: 'Result', diff: 'Difference' };
+/** @param {Side} side */
+const nameOf = (side) => (side === 'in' && reference.value ? `A, ${reference.value.name}` : labels[side]);
 export const surrounds = { black: '#000000', dark: '#161616', grey: '#777777' };
 /** Counts drawings, for what shows a part of a pane. */
 export const drawn = signal(0);
@@ -415,7 +426,9 @@ function listenTo(p) {
       const [x0, x1] = [Math.min(ax, bx), Math.max(ax, bx)].map((v) => Math.round(within(v, width)));
       const [y0, y1] = [Math.min(ay, by), Math.max(ay, by)].map((v) => Math.round(within(v, height)));
       if (drag.mask) {
-        if (x1 > x0 && y1 > y0) setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height]);
+        if (x1 > x0 && y1 > y0 && drawing.value) {
+          setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height], drawing.value, 'mask drawn');
+        }
         return;
       }
       area.value = x1 > x0 && y1 > y0 ? [x0, y0, x1 - x0, y1 - y0] : null;
@@ -443,13 +456,13 @@ function listenTo(p) {
 let pointerPane = null;
 export const paneUnderPointer = () => pointerPane;
 
-/** The hashes of the frames that are shown, when they have rested for a moment. */
-async function readHashes() {
+/** The hashes of the frames that are shown, when they have rested for a moment. @param {AbortSignal} stop */
+async function readHashes(stop) {
   for (const side of /** @type {const} */ (['in', 'out'])) {
     const of = placeOf(side, frame.value);
     const isShown = sidesOf(view.layout.value).some((s) => s === side || (side === 'out' && s === 'diff'));
     if (!isShown || !clip.value || (side === 'out' && !key.value) || hashes.value[`${side}Of`] === of) continue;
-    const { hash } = await get(of.replace('/frame/', '/hash/'));
+    const { hash } = await get(of.replace('/frame/', '/hash/'), stop);
     hashes.value = { ...hashes.value, [side]: hash, [`${side}Of`]: of };
   }
 }
@@ -468,12 +481,12 @@ async function readCodes() {
     readAgain = false;
     const at = pointer.value;
     const c = clip.value;
-    if (!at || !c || playing.value) {
+    if (!at || !c || playing.value || scrubbing.value) {
       if (!at) codes.value = null;
       continue;
     }
-    const ask = (/** @type {string} */ side) =>
-      get(`/pixels/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}&region=${at.x},${at.y},1,1`).catch(() => null);
+    const ask = (/** @type {Side} */ side) =>
+      get(`${placeOf(side, frame.value).replace('/frame/', '/pixels/')}?side=${told(side)}&region=${at.x},${at.y},1,1`).catch(() => null);
     const [a, b] = await Promise.all([ask('in'), key.value ? ask('out') : null]);
     codes.value = { ...at, in: a, out: b };
   } while (readAgain);
@@ -503,7 +516,7 @@ export function startViewer(root) {
     }
   });
   effect(() => {
-    void [clip.value, key.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
+    void [clip.value, key.value, reference.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
     void [view.clipping.value, view.square.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
     const playingNow = playing.value;
     for (const side of sidesOf(view.layout.value)) {
@@ -537,10 +550,14 @@ export function startViewer(root) {
   });
   startPlayer(pane);
   let hashing = 0;
+  let stopHashing = new AbortController();
   effect(() => {
-    void [clip.value, key.value, frame.value, view.layout.value];
+    void [clip.value, key.value, reference.value, frame.value, view.layout.value];
     clearTimeout(hashing);
-    if (!playing.value && !scrubbing.value) hashing = setTimeout(() => readHashes().catch(() => {}), 150);
+    stopHashing.abort();
+    stopHashing = new AbortController();
+    const stop = stopHashing.signal;
+    if (!playing.value && !scrubbing.value) hashing = setTimeout(() => readHashes(stop).catch(() => {}), 150);
   });
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape') picking.value = drawing.value = null;

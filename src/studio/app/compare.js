@@ -1,0 +1,66 @@
+// @ts-check What the result (B) is compared with (A): the source, a recipe that was kept, or a still of one.
+
+import { html, nothing } from './vendor/lit-html.js';
+import { post } from './api.js';
+import {
+  against, batch, check, checked, clip, doc, frame, plainDoc, reference, references, replaceRecipe, report, toast, view,
+} from './state.js';
+
+/** The largest number of recipes and stills that are kept. */
+const MOST = 20;
+
+/** Keeps the recipe as it is, with `still` only its picture of this frame, and compares with it.
+ * @param {boolean} still */
+export async function keepReference(still) {
+  await check();
+  const c = clip.value;
+  const { key, made, faults } = checked.value ?? {};
+  if (!c || !key || !made || faults?.length) return toast('not kept: the recipe has an error', true);
+  const { steps, seed } = plainDoc();
+  const id = 1 + Math.max(0, ...references.value.map((r) => r.id));
+  const filters = steps.filter((s) => !s.off).map((s) => [s.name, s.values.preset ?? ''].join(' ').trim()).join(', ');
+  const name = `${id}: ${filters || 'no filter'}${still ? `, frame ${frame.value}` : ''}`;
+  batch(() => {
+    references.value = [...references.value.slice(1 - MOST), {
+      id, name, clip: c.path, frame: still ? frame.value : null, recipe: { steps, seed }, drafts: doc.value.drafts, key, made,
+    }];
+    against.value = id;
+    if (!/^(side|stack|wipe|diff)$/.test(view.layout.value)) view.layout.value = 'side';
+  });
+}
+
+/** Tells the server the recipe that is compared with, which it may have dropped. */
+export async function checkReference() {
+  const r = reference.value;
+  if (r) await post('/recipe', { clip: clip.value?.id ?? null, recipe: r.recipe, drafts: r.drafts });
+}
+
+/** Those of this clip. */
+const here = () => references.value.filter((r) => r.clip === clip.value?.path);
+
+/** Compares with the next one; after the last one comes the source. */
+export function nextReference() {
+  const all = here();
+  against.value = all[all.findIndex((r) => r.id === against.value) + 1]?.id ?? 0;
+}
+
+/** Takes the recipe that is compared with; the one that was there is kept in its place. */
+export async function swapReference() {
+  const r = reference.value;
+  if (!r) return;
+  await keepReference(false);
+  replaceRecipe(r.recipe, null, r.drafts);
+}
+
+export function dropReference() {
+  references.value = references.value.filter((r) => r.id !== against.value);
+  against.value = 0;
+}
+
+export const referenceMenu = () => here().length ? html`<label title="A, what the result is compared with">
+  <select aria-label="Compare with" @change=${(/** @type {any} */ e) => (against.value = Number(e.target.value))}>
+  <option value="0" .selected=${!reference.value}>A: source</option>${here().map((r) => html`<option value=${r.id}
+    .selected=${r === reference.value}>A: ${r.name}</option>`)}</select></label>` : nothing;
+
+/** @param {() => Promise<unknown>} run */
+export const reported = (run) => () => run().catch(report);
