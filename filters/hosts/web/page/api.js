@@ -124,6 +124,9 @@ export async function post(path, body, _method) {
 
 /** @typedef {{image: ImageData, number: number}} Picture */
 
+/** What was shown last of a source as it is. */
+let plain = { of: '', image: new ImageData(1, 1) };
+
 /** @param {string} path `/frame/CLIP/KEY/NUMBER?VIEW` @param {AbortSignal} [signal] @returns {Promise<Picture>} */
 export async function picture(path, signal) {
   const [, , clip, key, number] = path.split(/[/?]/);
@@ -136,8 +139,13 @@ export async function picture(path, signal) {
   const pixels = await takeFrame(source, Number(number));
   signal?.throwIfAborted();
   if (!chain) {
-    const { data, width } = shown(pixels, pixels, new URLSearchParams(view));
-    return { image: new ImageData(data, width), number: Number(number) };
+    // Of a still it is the same in each frame.
+    const of = `${source.id}/${still ? '' : number}?${view}`;
+    if (plain.of !== of) {
+      const { data, width } = shown(pixels, pixels, new URLSearchParams(view));
+      plain = { of, image: new ImageData(data, width) };
+    }
+    return { image: plain.image, number: Number(number) };
   }
   const runner = free(source.width * source.height > SMALL ? 1 : MOST);
   const isNew = still && runner.has !== source.id;
