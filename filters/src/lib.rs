@@ -29,6 +29,7 @@
 //! | draw particles or a liquid | [`particle`] |
 //! | keep many elements in the order of their cells | [`pma`], with the cells of a picture in [`zorder`] |
 //! | animate values | [`curve`] |
+//! | show all of this in a page | [`forms`] |
 
 // Kernels over registers, which only the levels of x86-64 have.
 #![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_imports))]
@@ -39,6 +40,7 @@ pub mod curve;
 pub mod film_grain;
 pub mod filter;
 pub mod font;
+pub mod forms;
 pub mod frame;
 pub mod host;
 pub mod lut;

@@ -6,17 +6,18 @@ use super::fault::Fault;
 use super::jobs::{self, Verb};
 use super::keep::{self, Base};
 use super::list;
-use super::picture;
-use super::recipe::{self, RecipeFault, RecipeText};
+use super::recipe::{Drafts, load};
 use super::recovery;
 use super::reveal;
+use super::sound;
 use super::state::{Answer, Shared, Studio, answer};
-use super::{curve as curves, sound};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::filter::convert::assumed_matrix;
+use grainfield_filters::forms::curve as curves;
+use grainfield_filters::forms::recipe::{self, AnyText, Checked, FormatForm, RecipeFault, plane_names};
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format};
 use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
@@ -95,7 +96,7 @@ fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
         "format": format.name(),
         "bits": if let Depth::Bits(bits) = format.depth { Some(bits) } else { None },
         "colour": colour(&format),
-        "planes": picture::plane_names(&format),
+        "planes": plane_names(&format),
         "shape": format.shape(),
         "fields": format.fields.name(),
         "matrix": assumed_matrix(&format).0.name(),
@@ -138,43 +139,30 @@ pub(super) async fn clip(State(studio): Shared, Path(id): Path<u32>) -> Answer {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Text {
-    Toml(String),
-    Chain(String),
-    Recipe(RecipeText),
-}
-
-#[derive(Deserialize)]
 pub(super) struct RecipeRequest {
     clip: Option<u32>,
     /// The text from which the recipe was opened.
     base: Option<Base>,
     /// Effects as they are edited.
     #[serde(default)]
-    drafts: recipe::Drafts,
+    drafts: Drafts,
     #[serde(flatten)]
-    text: Text,
+    text: AnyText,
 }
 
 /// Checks a recipe: its errors, its key, and the values of its settings in effect.
 pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequest>) -> Answer {
     answer(&studio, move |studio, cancel| {
-        let text = match request.text {
-            Text::Toml(text) => recipe::parse(&text, false)?,
-            Text::Chain(text) => recipe::parse(&text, true)?,
-            Text::Recipe(text) => text,
-        };
+        let text = request.text.read()?;
         let mut read = recipe::read(&text);
-        let mut notes = Vec::new();
-        let mut output_format = Value::Null;
+        let (mut notes, mut made) = (Vec::new(), None);
         let at = |place: Option<(usize, String)>, e: Fault| RecipeFault {
             step: place.as_ref().and_then(|(on, _)| recipe::place(&text, *on)),
             setting: place.map(|(_, id)| id).filter(|id| !id.is_empty()),
             text: e.text,
             ..RecipeFault::default()
         };
-        if let Err((place, e)) = recipe::load(&mut read.on, &studio.roots, &request.drafts) {
+        if let Err((place, e)) = load(&mut read.on, &studio.roots, &request.drafts) {
             read.faults.push(at(place, e));
         }
         let key = read.on.key();
@@ -184,13 +172,7 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
             match studio.clip(clip)?.check(&read.on, cancel).map_err(Fault::from) {
                 Ok((format, answer)) => {
                     notes = answer;
-                    output_format = json!({
-                        "width": format.width,
-                        "height": format.height,
-                        "format": format.name(),
-                        "planes": picture::plane_names(&format),
-                        "shape": format.shape(),
-                    });
+                    made = Some(FormatForm::of(&format));
                 }
                 Err(e) => {
                     let place = e.place.map(|(on, id)| (on, id.to_owned()));
@@ -198,21 +180,11 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
                 }
             }
         }
-        let fresh = recipe::to_toml(&read.all, &text);
-        let merged = request.base.as_ref().filter(|_| read.faults.is_empty());
-        let toml = merged.and_then(|base| keep::merged(base, &text, &fresh)).unwrap_or(fresh);
-        let toml = recipe::with_cuts(&toml, &text.cuts);
-        let answer = json!({
-            "recipe": text,
-            "key": format!("{key:032x}"),
-            "chain": read.on.to_chain(),
-            "canonical": read.on.canonical(),
-            "toml": toml,
-            "effective": recipe::effective(&read.all),
-            "faults": read.faults,
-            "notes": notes,
-            "made": output_format,
-        });
+        let mut checked = Checked { notes, made, ..Checked::new(text, &read) };
+        let base = request.base.as_ref().filter(|_| read.faults.is_empty());
+        if let Some(toml) = base.and_then(|base| keep::merged(base, &checked.recipe, &checked.toml)) {
+            checked.toml = recipe::with_cuts(&toml, &checked.recipe.cuts);
+        }
         if read.faults.is_empty() {
             let mut recipes = lock(&studio.recipes);
             recipes.retain(|(known, _)| *known != key);
@@ -221,7 +193,7 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
             }
             recipes.push((key, Arc::new(read.on)));
         }
-        Ok(answer)
+        Ok(checked)
     })
     .await
 }
@@ -324,7 +296,7 @@ pub(super) async fn add_job(State(studio): Shared, Json(request): Json<jobs::Job
         studio.roots.within(&request.output)?;
         if !request.filters.is_empty() {
             let mut recipe = request.filters.parse::<Recipe>().map_err(RecipeFault::from)?;
-            recipe::load(&mut recipe, &studio.roots, &recipe::Drafts::new()).map_err(|(_, e)| e)?;
+            load(&mut recipe, &studio.roots, &Drafts::new()).map_err(|(_, e)| e)?;
         }
         Ok(json!({ "id": studio.jobs.add(&request)? }))
     })

@@ -4,12 +4,12 @@
 use super::error_response::{ErrorResponse, Json};
 use super::fault::Fault;
 use super::keep::put;
-use super::recipe::RecipeFault;
 use super::state::{Answer, Shared, answer};
 use axum::extract::State;
 use axum::response::IntoResponse;
 use grainfield_filters::filter::particles::keys::KeyType;
 use grainfield_filters::filter::particles::{Layer, MAX_LAYERS, effect};
+use grainfield_filters::forms::recipe::RecipeFault;
 use grainfield_filters::recipe::{Recipe, effect as files};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,11 +1,11 @@
 //! Errors of requests, and extractors that report a request's form errors in the same way.
 
 use super::fault::Fault;
-use super::recipe::RecipeFault;
 use axum::extract::rejection::{JsonRejection, PathRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use grainfield_filters::forms::recipe::RecipeFault;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -165,7 +165,7 @@ pub(super) async fn pixels(
         });
         Ok(json!({
             "format": format.name(),
-            "names": picture::plane_names(&format),
+            "names": grainfield_filters::forms::recipe::plane_names(&format),
             "planes": planes.collect::<Vec<_>>(),
         }))
     })

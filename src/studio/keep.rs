@@ -1,7 +1,7 @@
 //! Saves recipes into the text from which they were opened: comments, the order of settings and the form of values
 //! are kept where nothing has changed.
 
-use super::recipe::{OFF, RecipeText, parse, uncommented};
+use grainfield_filters::forms::recipe::{OFF, RecipeText, parse, uncommented};
 use serde::Deserialize;
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table};
 
@@ -106,7 +106,7 @@ fn with_off(text: &str, page: &RecipeText) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recipe::{StepText, read, to_toml};
+    use grainfield_filters::forms::recipe::{StepText, read, to_toml};
 
     const TEXT: &str = "# My look.\nversion = 1\n\nseed = 7 # the good one\n\n# First the grain,\n# then the rest.\n[[filter]]\nname = \"grain\"\nsize = 1.50 # not larger\npreset = \"35mm\"\n\n#off [[filter]]\n#off name = \"invert\" # perhaps\n\n# At the end.\n[[filter]]\nname = \"noise\"\nstrength = \"0=0; 24=6\"\n";
 

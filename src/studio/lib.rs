@@ -10,7 +10,6 @@
 mod api;
 mod assets;
 mod clips;
-mod curve;
 mod effect;
 mod error_response;
 mod events;

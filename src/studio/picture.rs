@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::pixels::{Rgba, cropped, span};
 use super::shrink::{banded, reduced, shrunk};
 use grainfield_filters::filter::convert::assumed_matrix;
-use grainfield_filters::frame::{Depth, Family, Format, Frame, Sample};
+use grainfield_filters::frame::{Depth, Format, Frame, Sample};
 use grainfield_render::session::converted;
 
 /// The part of a frame that is shown, and how it is shown.
@@ -169,17 +169,6 @@ pub(super) fn code(frame: &Frame, p: usize, x: usize, y: usize) -> f64 {
     }
 }
 
-/// The names of a frame's planes, in order.
-pub(super) fn plane_names(format: &Format) -> &'static [&'static str] {
-    let all: &[&str] = match format.family {
-        Family::Gray => &["Y", "A"],
-        Family::Yuv if format.is_rgb() => &["G", "B", "R", "A"],
-        Family::Yuv => &["Y", "U", "V", "A"],
-        Family::Rgb => &["G", "B", "R", "A"],
-    };
-    &all[..format.planes()]
-}
-
 fn byte(v: f64) -> u8 {
     // The cast saturates, and turns NaN into black.
     (v + 0.5).floor() as u8
@@ -278,7 +267,7 @@ fn cut(whole: Rgba, region: Option<[usize; 4]>) -> Rgba {
 mod tests {
     use super::super::pixels::MARGIN;
     use super::*;
-    use grainfield_filters::frame::ColorRange;
+    use grainfield_filters::frame::{ColorRange, Family};
 
     /// A region is what it is in the whole picture, and no more than its surroundings is converted. The whole is high
     /// enough for another matrix than its parts would have.

@@ -139,6 +139,14 @@ def main(full):
             run(found, "tests/hosts/test_python.py", **paths)
         else:
             skipped.append("Python 3.13")
+    sys.path.insert(0, str(ROOT / "filters/hosts/web"))
+    from build import toolchain
+
+    if toolchain() and shutil.which("node"):
+        say("the package and the page for browsers")
+        run("python3", "tests/hosts/test_web.py")
+    else:
+        skip("the package for browsers, which needs Node and a compiler for wasm32-unknown-unknown")
     if frei0r:
         say("the lines of the handbook")
         run("python3", "tests/hosts/test_handbook.py", vapoursynth, host, **paths)

@@ -13,6 +13,9 @@ const token = (() => {
   return sessionStorage.getItem('token') ?? '';
 })();
 
+/** Whether this page has a command: all of them; one without a server has fewer. @param {string} _id */
+export const has = (_id) => true;
+
 /** An error that the server reports. */
 export class ApiError extends Error {
   /** @param {number} status @param {{text: string, line?: number, step?: number, setting?: string}} error */

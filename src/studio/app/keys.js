@@ -2,6 +2,7 @@
 // one, and J K L, I O, comma and period.
 
 import { svg } from './vendor/lit-html.js';
+import { has } from './api.js';
 import {
   addStep, canRedo, canUndo, clip, cuts, cutSelection, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, report, restoreCuts, scale, seek,
   seekKeyFrame, seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timecode, timing, toast, toggleMarker, undo, userKeys, view,
@@ -83,7 +84,7 @@ const showDock = (tab) => () => {
 let copied = null;
 
 /** @type {Command[]} */
-export const commands = [
+const all = [
   { id: 'file.open', group: 'File', label: 'Open a clip', keys: ['Ctrl+O', 'F2'], run: () => dialogs.openClipDialog() },
   { id: 'recipe.new', group: 'File', label: 'New recipe', keys: ['Ctrl+Alt+N'], run: () => dialogs.newRecipe() },
   { id: 'recipe.open', group: 'File', label: 'Open a recipe', keys: ['Ctrl+L'], run: () => dialogs.openRecipeDialog() },
@@ -202,6 +203,7 @@ export const commands = [
   { id: 'help.keys', group: 'Help', label: 'Keys', keys: ['F1', '?'], run: () => dialogs.keysDialog() },
   { id: 'help.palette', group: 'Help', label: 'Find a command', keys: ['Ctrl+K', 'Ctrl+Shift+P'], run: () => dialogs.palette() },
 ];
+export const commands = all.filter(({ id }) => has(id));
 
 /** Keys of what has the focus, which stay as they are. */
 export const fixedKeys = [

@@ -134,8 +134,8 @@ impl BoundLook {
     ) -> Result<(), HostError> {
         // Never wait for the lock: a fork may have left it locked.
         let mut work = self.work.try_lock().ok().and_then(|mut all| all.pop()).unwrap_or_default();
-        let pool = WorkPool::get();
-        let executor: &dyn Executor = if threads == Threads::Pool { &pool } else { &CurrentThread };
+        let pool = (threads == Threads::Pool).then(WorkPool::get);
+        let executor: &dyn Executor = pool.as_ref().map_or(&CurrentThread, |pool| pool as &dyn Executor);
         let host = Host { executor, cache: &self.cache, stop: &self.stop };
         let done = guarded(|| float::expected(|| run(&mut work, &host)).map_err(|e| HostError::of(&e)));
         if let (Ok(mut all), true) = (self.work.try_lock(), done.is_ok()) {

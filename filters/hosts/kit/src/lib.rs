@@ -9,6 +9,7 @@
 
 mod arguments;
 mod bound;
+#[cfg(feature = "files")]
 pub mod describe;
 mod earlier;
 mod error;
@@ -16,6 +17,7 @@ mod float;
 mod look;
 mod memory;
 pub mod packed;
+#[cfg(feature = "files")]
 pub mod params;
 pub mod planes;
 mod pool;

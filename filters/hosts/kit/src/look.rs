@@ -1,8 +1,9 @@
 //! The filters for a host.
 
-use super::{Argument, HostError, chain_text, guarded};
+use super::{Argument, HostError, chain_text};
 use grainfield_filters::recipe::Recipe;
 use grainfield_filters::settings::{Kind, Value};
+#[cfg(feature = "files")]
 use std::path::Path;
 
 /// Filters in order, with the seed, and the files that they name, already read.
@@ -17,17 +18,29 @@ impl Look {
     /// # Errors
     /// The text is not a chain, or a file that it names cannot be read.
     pub fn of_chain(text: &str) -> Result<Look, HostError> {
-        let recipe = text.parse::<Recipe>().map_err(|e| HostError::of(&e))?;
+        Look::of_recipe(text.parse::<Recipe>().map_err(|e| HostError::of(&e))?)
+    }
+
+    /// The filters of a recipe.
+    ///
+    /// # Errors
+    /// A file that it names cannot be read.
+    pub fn of_recipe(recipe: Recipe) -> Result<Look, HostError> {
         Look { recipe }.read()
+    }
+
+    /// The filters of a recipe, of which no file is read.
+    pub fn unread(recipe: Recipe) -> Look {
+        Look { recipe }
     }
 
     /// Reads a recipe file, or a built-in recipe by its name, as for `--recipe`.
     ///
     /// # Errors
     /// The file, or one that it names, cannot be read or is invalid.
+    #[cfg(feature = "files")]
     pub fn of_file(path: &Path) -> Result<Look, HostError> {
-        let recipe = grainfield::session::recipe(path).map_err(|e| HostError::of(&e))?;
-        Look { recipe }.read()
+        Look::of_recipe(grainfield::session::recipe(path).map_err(|e| HostError::of(&e))?)
     }
 
     /// One filter, by name, with its arguments.
@@ -82,11 +95,33 @@ impl Look {
         values.set(id, read).map_err(|e| HostError::of(&e))
     }
 
+    #[cfg(feature = "files")]
     fn read(mut self) -> Result<Look, HostError> {
-        guarded(|| {
+        super::guarded(|| {
             grainfield::assets::attach(&mut self.recipe).map_err(|e| HostError::of(&e))?;
             grainfield::session::job::load_files(&mut self.recipe).map_err(|e| HostError::of(&e))?;
             Ok(self)
         })
+    }
+
+    #[cfg(not(feature = "files"))]
+    fn read(self) -> Result<Look, HostError> {
+        let file = self.files().into_iter().next();
+        file.map_or(Ok(self), |(_, id, name)| Err(HostError(format!("{id}={name}: there are no files here"))))
+    }
+
+    /// The files that settings name: the filter, the setting, and the name.
+    pub fn files(&self) -> Vec<(usize, &'static str, String)> {
+        let mut all: Vec<_> =
+            self.recipe.links.iter().map(|link| (link.step, link.setting.id, link.to_string())).collect();
+        for (i, step) in self.recipe.steps.iter().enumerate() {
+            for (setting, value) in step.iter_given() {
+                let name = value.to_string();
+                if matches!(setting.kind, Kind::Image | Kind::File(_)) && !setting.kind.is_word(&name) {
+                    all.push((i, setting.id, name));
+                }
+            }
+        }
+        all
     }
 }

@@ -1,13 +1,12 @@
 //! Curves for the editor: their keys, and samples computed by the library.
 
-use super::fault::Fault;
-use super::recipe::setting;
-use grainfield_filters::curve::{Animate, Curve};
-use grainfield_filters::filter::particles::Layer;
-use grainfield_filters::filter::particles::keys::KeyType;
-use grainfield_filters::frame::FrameTime;
-use grainfield_filters::ratio::Ratio;
-use grainfield_filters::settings::{Animated, Kind, Value};
+use super::recipe::{RecipeFault, setting};
+use crate::curve::{Animate, Curve};
+use crate::filter::particles::Layer;
+use crate::filter::particles::keys::KeyType;
+use crate::frame::FrameTime;
+use crate::ratio::Ratio;
+use crate::settings::{Animated, Kind, Value};
 use serde::{Deserialize, Serialize};
 
 /// The largest number of samples in an answer.
@@ -17,8 +16,9 @@ const MAX_KEYS: usize = 2000;
 
 /// A request: a setting's text, and the range of frames.
 #[derive(Debug, Deserialize)]
-pub(super) struct CurveRequest {
-    pub(super) clip: Option<u32>,
+pub struct CurveRequest {
+    /// The clip, if there is one.
+    pub clip: Option<u32>,
     filter: String,
     /// A setting of the filter, or else a key of the layers of its effect.
     setting: String,
@@ -45,7 +45,7 @@ struct Point {
 
 /// A curve for drawing.
 #[derive(Debug, Serialize)]
-pub(super) struct Drawn {
+pub struct Drawn {
     keys: Vec<Point>,
     before: &'static str,
     after: &'static str,
@@ -55,33 +55,36 @@ pub(super) struct Drawn {
 }
 
 /// Draws a curve of a clip with these first and last frames.
-pub(super) fn draw(request: &CurveRequest, clip: (i64, Option<i64>), rate: Ratio) -> Result<Drawn, Fault> {
+///
+/// # Errors
+/// The text is no value of the setting, which may not be one that can be animated.
+pub fn draw(request: &CurveRequest, clip: (i64, Option<i64>), rate: Ratio) -> Result<Drawn, RecipeFault> {
     if request.layer {
         return of_layer(request, rate);
     }
     let setting = setting(&request.filter, &request.setting)?;
-    let value = setting.parse(&request.text).map_err(|e| Fault::new(e.problem))?;
+    let value = setting.parse(&request.text).map_err(|e| RecipeFault::new(e.problem))?;
     match (setting.kind, value) {
         (Kind::Number { min, max }, Value::Number(v)) => sampled(request, v, (min, max), clip, rate),
         (Kind::Position { min, max }, Value::Position(v)) => sampled(request, v, (min, max), clip, rate),
         (Kind::Colour, Value::Colour(v)) => sampled(request, v, (0.0, 1.0), clip, rate),
-        _ => Err(Fault::new(format!("{} cannot be animated", setting.id))),
+        _ => Err(RecipeFault::new(format!("{} cannot be animated", setting.id))),
     }
 }
 
 /// Of an effect, which has no last frame.
-fn of_layer(request: &CurveRequest, rate: Ratio) -> Result<Drawn, Fault> {
+fn of_layer(request: &CurveRequest, rate: Ratio) -> Result<Drawn, RecipeFault> {
     let text = request.text.trim();
     match Layer::keys().find(|key| key.id == request.setting).map(|key| key.key_type) {
         Some(KeyType::Rate(max)) => {
-            let curve = text.parse().map_err(Fault::new)?;
+            let curve = text.parse().map_err(RecipeFault::new)?;
             sampled(request, Animated::<f64>::Curve(curve), (0.0, max), (0, None), rate)
         }
         Some(KeyType::Path) => {
-            let curve = text.parse().map_err(Fault::new)?;
+            let curve = text.parse().map_err(RecipeFault::new)?;
             sampled(request, Animated::<[f64; 2]>::Curve(curve), (f64::MIN, f64::MAX), (0, None), rate)
         }
-        _ => Err(Fault::new(format!("{} cannot be animated", request.setting))),
+        _ => Err(RecipeFault::new(format!("{} cannot be animated", request.setting))),
     }
 }
 
@@ -91,8 +94,8 @@ fn sampled<T: Animate>(
     (min, max): (f64, f64),
     (first, last): (i64, Option<i64>),
     rate: Ratio,
-) -> Result<Drawn, Fault> {
-    let resolved = value.resolve(first, last).map_err(Fault::new)?.clamped(min, max);
+) -> Result<Drawn, RecipeFault> {
+    let resolved = value.resolve(first, last).map_err(RecipeFault::new)?.clamped(min, max);
     let keys = match (&value, &resolved) {
         (Animated::Curve(curve), Animated::Curve(resolved)) => points(curve, resolved, rate),
         _ => Vec::new(),

@@ -1,0 +1,183 @@
+// @ts-check The page without an install: the studio's filters, settings, curves and panes, with pictures of the visitor's own.
+// Nothing is sent anywhere.
+
+import { html, nothing, render } from './vendor/lit-html.js';
+import { get, post } from './api.js';
+import { batch, catalog, checked, clip, curveOf, doc, effect, frame, offers, openClip, replaceRecipe, report, seek, signal, toasts, view } from './state.js';
+import { curvesTemplate, resizeCurves, startCurves } from './curve.js';
+import { startFilters } from './filters.js';
+import { command, icon, keyText, onKey } from './keys.js';
+import { isCurve } from './controls.js';
+import { play, playing, scrubbing, shownRate, startViewer } from './viewer.js';
+import { closeOthers, drawn, ofClip, ofPicture, sourceOf } from './sources.js';
+
+const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const opening = signal('');
+/** Whether a clip of the browser plays. */
+const running = signal(false);
+/** Frames that such a clip has shown in the last second. @type {import('./vendor/signals-core.js').Signal<number[]>} */
+const seen = signal([]);
+
+/** @param {Promise<import('./sources.js').Source> | import('./sources.js').Source} made @param {string} name */
+async function open(made, name) {
+  stop();
+  opening.value = name;
+  try {
+    const { id } = await made;
+    const first = clip.value === null;
+    await openClip(String(id));
+    closeOthers(id);
+    batch(() => {
+      // The player makes frames ahead when nothing moves: a clip would be sought for each.
+      scrubbing.value = !!sourceOf(id).video;
+      view.zoom.value = 1;
+      frame.value = first ? frame.value : 0;
+    });
+  } catch (error) {
+    report(error);
+  } finally {
+    opening.value = '';
+  }
+}
+
+/** @param {File | undefined} file */
+const openFile = (file) => file && open(file.type.startsWith('video/') ? ofClip(file, file.name) : ofPicture(file, file.name), file.name);
+const openFlower = async () => ofPicture(await (await fetch(new URL('./flower.jpg', import.meta.url))).blob(), 'flower.jpg');
+
+const sourceNow = () => (clip.value ? sourceOf(clip.value.id) : null);
+
+function stop() {
+  sourceNow()?.video?.pause();
+  running.value = false;
+  if (playing.value) play(0);
+}
+
+/** A clip is played by the browser, and filtered as it goes; a picture by the studio's player. */
+function toggle() {
+  const source = sourceNow();
+  if (running.value || playing.value) return stop();
+  if (!source?.video) return play(1);
+  const { video } = source;
+  running.value = true;
+  video.loop = true;
+  video.currentTime = ((frame.value + 0.5) * source.rate[1]) / source.rate[0];
+  video.play().then(() => /** @type {any} */ (source).follow((/** @type {number} */ n) => {
+    if (clip.value?.id === source.id) frame.value = n;
+  }), report);
+}
+
+// The player's own would seek for each frame of a clip.
+Object.assign(command('play.result'), { run: toggle });
+Object.assign(command('play.stop'), { run: stop });
+
+const button = (/** @type {string} */ id) => {
+  const { label, icon: shape, on, can, run } = command(id);
+  return html`<button class="icon ${on?.() ? 'lit' : ''}" title="${label} (${keyText(id)})" aria-label=${label} aria-pressed=${on ? String(on()) : nothing}
+    ?disabled=${can ? !can() : false} @click=${() => run()}>${icon(shape ?? '')}</button>`;
+};
+const worded = (/** @type {string} */ id, /** @type {string} */ name) => html`<button class=${command(id).on?.() ? 'lit' : ''} title="${command(id).label} (${keyText(id)})" aria-pressed=${command(id).on ? String(command(id).on?.()) : nothing} @click=${() => command(id).run()}>${name}</button>`;
+
+const bar = () => html`<a class="brand" href="index.html" title="The handbook">Grainfield</a>
+  <label class="button main" title="It stays on this machine: the filters run in this page">Open a picture or clip
+    <input type="file" accept="image/*,video/*" @change=${(/** @type {any} */ e) => {
+      openFile(e.target.files[0]);
+      e.target.value = '';
+    }}></label>
+  <span class="dim">or drop it here; it stays on this machine. Examples:</span>
+  <button title="A landscape that is drawn here" @click=${() => open(drawn(), 'dusk')}>Dusk</button>
+  <button title="A small photo" @click=${() => open(openFlower(), 'flower')}>Flower</button>
+  <span class="group">${button('edit.undo')}${button('edit.redo')}</span>
+  <span class="group">${button('view.wipe')}${button('view.out')}${button('view.side')}${button('view.diff')}</span>
+  <span class="group">${worded('view.one', '1:1')}${worded('view.fit', 'Fit')}</span>
+  <span class="space"></span>
+  <button ?disabled=${!checked.value} title="${command('recipe.command').label} (${keyText('recipe.command')})" @click=${() => command('recipe.command').run()}>Copy command line</button>
+  ${worded('recipe.text', 'Recipe')}
+  ${worded('frame.save.out', 'Save PNG')}`;
+
+function transport() {
+  const c = clip.value;
+  if (!c) return nothing;
+  const moves = running.value || playing.value !== 0;
+  const fps = running.value ? seen.value.length : shownRate.value;
+  return html`<div class="transport">
+    <button class="icon" title="${moves ? 'Stop' : 'Play'} (Space)" aria-label=${moves ? 'Stop' : 'Play'} @click=${toggle}>${icon(moves ? 'stop' : 'play')}</button>
+    <input type="range" class="frames" aria-label="Frame" min=${c.first} max=${c.last} .value=${String(frame.value)} @input=${(/** @type {any} */ e) => {
+      stop();
+      seek(Number(e.target.value));
+    }}>
+    <label class="now">Frame <input class="number" type="text" inputmode="numeric" aria-label="Frame number" .value=${String(frame.value)} @change=${(/** @type {any} */ e) => {
+      stop();
+      if (/^\d+$/.test(e.target.value)) seek(Number(e.target.value));
+      e.target.value = String(frame.value);
+    }}></label>
+    <span class="dim digits" data-fps>${c.name}, ${c.width}×${c.height}, ${Number((c.rate[0] / c.rate[1]).toFixed(3))} fps${moves ? `; ${fps} shown` : ''}</span>
+    ${opening.value ? html`<span role="status">opening ${opening.value}…</span>` : nothing}
+  </div>`;
+}
+
+/** Whether a setting moves: the curves are shown then. */
+const moves = () => doc.value.steps.some((step) => Object.values(step.values).some(isCurve));
+
+function startDock() {
+  const dock = byId('dock');
+  const measure = () => {
+    const plot = dock.querySelector('.plot');
+    if (plot) resizeCurves(Math.floor(plot.clientWidth), Math.floor(plot.clientHeight), 0);
+  };
+  new ResizeObserver(measure).observe(dock);
+  effect(() => {
+    const open = moves();
+    void curveOf.value;
+    dock.classList.toggle('shut', !open);
+    render(open ? curvesTemplate() : nothing, dock);
+    queueMicrotask(measure);
+  });
+}
+
+function startMessages() {
+  effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}</p>`), byId('toasts')));
+  effect(() => render(offers.value.map((o) => html`<p>${o.text} ${o.answers.map(([name, run]) => html`<button class="small" @click=${() => {
+    offers.value = offers.value.filter((other) => other !== o);
+    run();
+  }}>${name}</button>`)}</p>`), byId('notice')));
+}
+
+document.addEventListener('keydown', onKey);
+document.addEventListener('dragover', (e) => e.preventDefault());
+document.addEventListener('drop', (e) => {
+  e.preventDefault();
+  openFile(e.dataTransfer?.files[0]);
+});
+document.addEventListener('paste', (e) => openFile(e.clipboardData?.files[0]));
+
+async function begin() {
+  startMessages();
+  catalog.value = await get('/catalog');
+  view.layout.value = 'wipe';
+  // A chain after the address's # is the look: a page can link to one.
+  const chain = decodeURIComponent(location.hash.slice(1)) || 'grain=preset=35mm';
+  await open(drawn(), 'dusk');
+  const { recipe } = await post('/recipe', { clip: null, chain }).catch((error) => {
+    report(error);
+    return { recipe: { steps: [], seed: null } };
+  });
+  replaceRecipe(recipe);
+  byId('view').replaceChildren();
+  startViewer(byId('view'));
+  startFilters(byId('filters'));
+  startCurves();
+  startDock();
+  effect(() => render(bar(), byId('bar')));
+  effect(() => render(transport(), byId('timeline')));
+  effect(() => {
+    void frame.value;
+    const now = performance.now();
+    if (running.value) seen.value = [...seen.peek().filter((t) => now - t < 1000), now];
+  });
+  document.body.dataset.ready = 'true';
+}
+
+begin().catch((error) => {
+  report(error);
+  document.body.dataset.ready = 'failed';
+});

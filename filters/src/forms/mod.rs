@@ -1,0 +1,6 @@
+//! What a page or another program is told, in serde's forms: the [catalog], [recipes](recipe) with their faults, and
+//! [curves](curve) with their keys.
+
+pub mod catalog;
+pub mod curve;
+pub mod recipe;

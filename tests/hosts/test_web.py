@@ -1,0 +1,170 @@
+"""The package and the page for browsers: every filter equals the command line, and the page shows grain."""
+
+import base64
+import functools
+import http.server
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+
+from common import CLI, FRAMES, HEIGHT, ROOT, WIDTH, WORK, Checks, Clip, chain_of, expected, interleaved, trials
+
+sys.path.insert(0, str(ROOT / "filters/hosts/web"))
+import build  # noqa: E402
+
+check = Checks("WebAssembly")
+# Their trials name files, of which a page has none.
+FILES = ["sprites", "overlay", "lut"]
+
+
+def node(jobs, asks):
+    line = ["node", ROOT / "tests/hosts/web.mjs", build.PACKAGE]
+    done = subprocess.run(line, input=json.dumps({"jobs": jobs, "asks": asks}), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def frames(clip):
+    """The frames of a clip as files of R, G, B and A; without alpha as full."""
+    files = []
+    for n, (g, b, r, *a) in enumerate(clip.frames):
+        file = WORK / f"{clip.name}.{n}.rgba"
+        file.write_bytes(interleaved([r, g, b, a[0] if a else b"\xff" * len(g)], 1))
+        files.append(str(file))
+    return files
+
+
+def filters():
+    clips = [Clip("rgb8"), Clip("rgba8")]
+    tried = {name: trial for name, trial in trials().items() if name not in FILES}
+    wanted = expected(clips, tried, resizing=True)
+    jobs, names = [], []
+    for clip in clips:
+        size = {"width": WIDTH, "height": HEIGHT, "alpha": clip.name == "rgba8", "frames": frames(clip)}
+        jobs += [size | {"chain": chain_of(name, tried[name])} for own, name in wanted if own == clip.name]
+        names += [key for key in wanted if key[0] == clip.name]
+    seeded = "noise=strength=20,grain=preset=16mm"
+    jobs.append(jobs[0] | {"chain": seeded, "seed": "18446744073709551615"})
+    jobs.append(jobs[0] | {"chain": "noise=strength='0=1;9*=2'"})
+    jobs.append(jobs[0] | {"chain": "noise", "width": 95})
+    jobs.append(jobs[0] | {"chain": "scale=width=16000:height=16000"})
+    asks = [
+        ["catalog"],
+        ["check", {"steps": [{"name": "grain", "values": {"size": "x"}}, {"name": "lut", "values": {"file": "a.cube"}}]}],
+        ["check", "noize"],
+        ["looks"],
+    ]
+    made = node(jobs, asks)
+    for key, got in zip(names, made["hashes"]):
+        check.equal(f"{key[1]} on {key[0]}", got, wanted[key])
+    whole, curve, short, large = made["hashes"][len(names) :]
+    check.equal("a seed", whole, clips[0].hashes(seeded, "--seed", "18446744073709551615"))
+    check.true(f"a place in a chain: {curve}", curve["error"]["span"]["start"] == 21)
+    check.true(f"too few bytes: {short}", "24320 bytes" in short["error"]["text"])
+    check.true(f"too large: {large}", "7680x4320" in large["error"]["text"])
+    catalog, faults, unknown, looks = made["answers"]
+    told = subprocess.run([CLI, "filters", "--json"], capture_output=True, text=True, check=True).stdout
+    check.equal("the catalog", catalog, json.loads(told))
+    check.equal("places of faults", [(f["step"], f["setting"]) for f in faults["faults"]], [(0, "size"), (1, "file")])
+    check.true(f"an unknown filter: {unknown}", "noise" in unknown["error"]["text"])
+    check.true("looks", any(look["name"] == "vhs" for look in looks))
+
+
+class Browser:
+    """A headless Chromium, as far as it is needed here."""
+
+    def __init__(self, port):
+        self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.url = f"http://127.0.0.1:{port}/session"
+        options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1400,900"]}
+        for attempt in range(100):
+            try:
+                value = self.call("", {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}})
+                break
+            except urllib.error.URLError:
+                time.sleep(0.1)
+        self.url += f"/{value['sessionId']}"
+
+    def call(self, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def run(self, script):
+        return self.call("/execute/sync", {"script": script, "args": []})
+
+    def until(self, script):
+        end = time.monotonic() + 60
+        while not (found := self.run(f"return {script}")):
+            if time.monotonic() > end:
+                raise AssertionError(f"not within a minute: {script}")
+            time.sleep(0.05)
+        return found
+
+    def screenshot(self, path):
+        path.write_bytes(base64.b64decode(self.call("/screenshot")))
+
+    def end(self):
+        request = urllib.request.Request(self.url, method="DELETE")
+        urllib.request.urlopen(request, timeout=60)
+        self.driver.terminate()
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def serve(folder):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
+
+
+# How much the pixels of a row of the result differ from their neighbours: the picture itself is smooth.
+SPREAD = """(() => {
+  const canvas = document.querySelector('.pane');
+  const c = canvas.getContext('2d');
+  const { data } = c.getImageData(canvas.width * 3 / 4, canvas.height / 2, 64, 1);
+  let sum = 0;
+  for (let i = 4; i < data.length; i += 4) sum += Math.abs(data[i] - data[i - 4]);
+  return sum / 63;
+})()"""
+
+
+def page():
+    folder = WORK / "book"
+    folder.mkdir()
+    build.page(folder)
+    browser = Browser(9517)
+    try:
+        browser.call("/url", {"url": f"http://127.0.0.1:{serve(folder)}/try.html#grain=preset=35mm:strength=20"})
+        browser.until("document.body.dataset.ready === 'true'")
+        browser.until("document.querySelector('.pane').dataset.shown?.includes('/frame/')")
+        browser.until(f"{SPREAD} > 4")
+        browser.run("window.copied = ''; navigator.clipboard.writeText = async (text) => (window.copied = text)")
+        browser.run("[...document.querySelectorAll('#bar button')].find((b) => b.textContent.includes('Copy')).click()")
+        copied = browser.until("window.copied")
+        check.equal("the command line", copied, "grainfield render INPUT OUTPUT -f grain=preset=35mm:strength=20")
+        browser.run("document.querySelector('#filters li .icon').click()")
+        browser.until(f"{SPREAD} < 4")
+        check.true("grain comes and goes", True)
+    except AssertionError as error:
+        check.true(f"the page: {error}", False)
+    finally:
+        browser.end()
+
+
+if __name__ == "__main__":
+    if not build.package():
+        sys.exit(1)
+    filters()
+    if shutil.which("chromedriver"):
+        page()
+    sys.exit(check.end())
