@@ -129,7 +129,12 @@ export async function ofClip(file, name) {
   const gaps = times.slice(1).map((t, i) => t - times[i]).filter((t) => t > 0).sort((a, b) => a - b);
   // Frames may be missed, so the smallest distances count.
   const gap = gaps[gaps.length >> 2] ?? 1 / 24;
-  const rate = RATES.reduce((a, b) => (Math.abs(b[1] / b[0] - gap) < Math.abs(a[1] / a[0] - gap) ? b : a));
+  const off = (/** @type {[number, number]} */ [a, b]) => Math.abs(b / a - gap) / gap;
+  const nearest = RATES.reduce((a, b) => (off(b) < off(a) ? b : a));
+  // Times in milliseconds do not tell 30 from 30000/1001: a whole number of frames may.
+  const part = (/** @type {[number, number]} */ [a, b]) => Math.abs(((video.duration * a) / b + 0.5) % 1 - 0.5);
+  const alike = RATES.filter((r) => Math.abs((r[0] / r[1]) * (nearest[1] / nearest[0]) - 1) < 0.002);
+  const rate = Number.isFinite(video.duration) ? alike.reduce((a, b) => (part(b) < part(a) ? b : a)) : nearest;
   const context = canvas(width, height);
   const grab = () => {
     context.drawImage(video, 0, 0);
@@ -152,7 +157,9 @@ export async function ofClip(file, name) {
     last = found.then(() => {}, () => {});
     return found;
   };
-  const count = Math.max(1, Math.round((video.duration * rate[0]) / rate[1]));
+  if (!Number.isFinite(video.duration)) await draw(1e7); // its end says how long a recording is
+  const seconds = Number.isFinite(video.duration) ? video.duration : video.currentTime;
+  const count = Math.max(1, Math.round((seconds * rate[0]) / rate[1]));
   const made = add({ name, kind: 'video', width, height, alpha: false, rate, last: count - 1, still: false, draw, video });
   /** Reports each frame that is presented while the clip plays. @param {(n: number) => void} report */
   const follow = (report) => {
