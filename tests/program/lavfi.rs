@@ -45,10 +45,13 @@ fn samples_are_those_of_ffmpegs_program_in_any_order() {
                 &format!("-v error -y -i in.nut -vf {text} -pix_fmt {pix_fmt} -c:v rawvideo out.nut"),
             );
             let theirs: Vec<String> = s.run("hash out.nut").ok().text().lines().map(str::to_owned).collect();
-            for way in ["--threads 1", "--threads 4 --memory 16MiB"] {
-                assert_eq!(hashes(&s, &graph(text, ""), way), theirs, "{text} on {pix_fmt} {size} {way}");
+            for (way, part) in [("--threads 1", 0..7), ("--threads 4 --memory 16MiB --frames 3-5", 3..6)] {
+                assert_eq!(
+                    hashes(&s, &graph(text, ""), way),
+                    theirs[part],
+                    "{text} on {pix_fmt} {size} {way}"
+                );
             }
-            assert_eq!(hashes(&s, &graph(text, ""), "--frames 5"), theirs[5..6], "{text} on {pix_fmt}");
         }
     }
 }
