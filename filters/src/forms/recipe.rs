@@ -32,17 +32,17 @@ pub struct StepText {
     pub values: BTreeMap<String, String>,
 }
 
-/// Filters in order.
+/// Filters in order. The page's tests compare its JSON with the page's own, so fields are in alphabetical order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecipeText {
-    /// The filters.
-    pub steps: Vec<StepText>,
-    /// The recipe's seed, as text.
-    #[serde(default)]
-    pub seed: Option<String>,
     /// What is cut out of clips.
     #[serde(default)]
     pub cuts: Cuts,
+    /// The recipe's seed, as text.
+    #[serde(default)]
+    pub seed: Option<String>,
+    /// The filters.
+    pub steps: Vec<StepText>,
 }
 
 /// The text of a recipe in one of three forms.

@@ -109,8 +109,8 @@ const formOf = (id) => {
   return { width, height, alpha, rate, last };
 };
 
-/** @param {string} path @param {any} body @param {'POST' | 'PUT'} [_method] @returns {Promise<any>} */
-export async function post(path, body, _method) {
+/** @param {string} path @param {any} body @param {'POST' | 'PUT'} [_method] @param {AbortSignal} [_signal] @returns {Promise<any>} */
+export async function post(path, body, _method, _signal) {
   if (path === '/curve') return request({ ...body, ask: 'curve', of: formOf(body.clip) });
   if (path === '/open') return describe(Number(body.path) || named(body.path));
   if (path !== '/recipe') return get(path);
