@@ -428,6 +428,7 @@ mod tests {
                 step("grain", true, &[("size", "x"), ("nosuch", "1")]),
             ],
             seed: Some("-1".into()),
+            cuts: Cuts::new(),
         };
         let read = read(&page);
         let faults_read: Vec<_> =
@@ -451,10 +452,11 @@ mod tests {
                 step("fade", false, &[("color", "#ff8000"), ("planes", "y")]),
             ],
             seed: Some("18446744073709551615".into()),
+            cuts: Cuts::from([("a \"b\".mp4".into(), "10-29,50-54".into())]),
         };
         let read = read(&page);
         assert_eq!(read.faults, []);
-        let toml = to_toml(&read.all, &page);
+        let toml = Checked::new(page.clone(), &read).toml;
         assert_eq!(parse(&toml, false), Ok(page));
         // Other readers see only filters that are on.
         let seen = Recipe::parse_toml(&toml).unwrap();

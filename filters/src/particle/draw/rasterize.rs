@@ -1,8 +1,8 @@
-//! The coverage of many cells at a time, row by row, in the order of operations that `coverage` has cell by cell.
+//! The coverage of many cells at a time, row by row.
 //!
 //! In each row only the cells between two bounds are computed, outside of which the coverage is zero. The values at
 //! their centres show which cells are entirely outside or inside; the others are listed, and the means over their
-//! points are computed for sixteen cells at a time.
+//! points are computed for sixteen cells at a time. Between the ends of a streak, points across it are enough.
 #![allow(clippy::needless_range_loop)] // a lane is an index into many arrays
 
 use super::super::arch::whole;
@@ -150,10 +150,10 @@ trait InsideDistance: Copy {
     /// Whether a point may be further inside than the soft edge is wide.
     const EXCEEDS_EDGE: bool = true;
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16;
-    /// A simpler function with the same values, bit for bit, where x is between minus and plus
-    /// [`limit`](InsideDistance::limit).
+    /// A simpler function with the same values where x is between minus and plus [`limit`](InsideDistance::limit), and
+    /// that does not change with x; for soft edges it may, a little.
     #[inline(always)]
-    fn straight(&self) -> Option<impl InsideDistance> {
+    fn straight(&self, _: bool) -> Option<impl InsideDistance> {
         None::<Self>
     }
     fn limit(&self) -> f32 {
@@ -226,8 +226,9 @@ impl<const EXCEEDS_EDGE: bool> InsideDistance for Streak<EXCEEDS_EDGE> {
         })
     }
     #[inline(always)]
-    fn straight(&self) -> Option<impl InsideDistance> {
-        (self.taper.slope == 0.0).then_some(Line::<EXCEEDS_EDGE> { thick: self.thick })
+    fn straight(&self, soft: bool) -> Option<impl InsideDistance> {
+        let even = self.taper.slope * self.thick <= if soft { MOST_GROWTH } else { 0.0 };
+        even.then_some(Line::<EXCEEDS_EDGE> { thick: self.thick, taper: self.taper })
     }
     #[inline(always)]
     fn limit(&self) -> f32 {
@@ -235,18 +236,57 @@ impl<const EXCEEDS_EDGE: bool> InsideDistance for Streak<EXCEEDS_EDGE> {
     }
 }
 
-/// A streak between its ends: the root of a square is the number itself, except for numbers whose square is rounded to
-/// zero, which do not affect the thickness.
+/// A streak between its ends.
 #[derive(Clone, Copy)]
 struct Line<const EXCEEDS_EDGE: bool> {
     thick: f32,
+    taper: Taper,
 }
+
+/// How much a streak may grow along a sample for a cell to be seen as a piece of an even one: within a cell of four
+/// samples the middle then differs from the mean by less than the 1/510 that the rules of points keep.
+const MOST_GROWTH: f32 = 1.0 / 32.0;
 
 impl<const EXCEEDS_EDGE: bool> InsideDistance for Line<EXCEEDS_EDGE> {
     const EXCEEDS_EDGE: bool = EXCEEDS_EDGE;
     #[inline(always)]
     fn at(&self, x: &F32x16, y: &F32x16) -> F32x16 {
-        each(x, y, |_, y| self.thick - y.abs())
+        each(x, y, |x, y| {
+            let width = self.taper.base + self.taper.slope * x;
+            let width = if width < 1.0 { width } else { 1.0 };
+            (self.thick * width - y.abs()) * self.taper.norm
+        })
+    }
+}
+
+/// Parts of a cell across a streak, which stand for all of it between the ends, where nothing changes along the streak:
+/// the distance of the middle of each from the cell's middle, and its share of the cell. The cell is as wide as its
+/// diagonal is across the streak, and the lengths of lines through it along the streak are those of a trapezoid.
+struct Across([[f32; 2]; 24]);
+
+impl Across {
+    /// For a cell of this size that is turned against the streak.
+    #[inline(always)]
+    fn new([w, h]: [f32; 2], [cos, sin]: [f32; 2]) -> Across {
+        let (a, b) = (0.5 * w * sin.abs(), 0.5 * h * cos.abs());
+        let (less, more) = if a < b { (a, b) } else { (b, a) };
+        // Of the half on one side, the part up to a distance, times `more`. A rectangle has no slopes.
+        let slope = if less > 0.001 * more { 0.25 / less } else { 0.0 };
+        let part = |at: f32| {
+            let rest = a + b - at;
+            if rest >= 2.0 * less { at } else { more - rest * rest * slope }
+        };
+        let mut parts = [[0.0; 2]; 24];
+        let step = 2.0 * (a + b) / parts.len() as f32;
+        let (left, right) = parts.split_at_mut(12);
+        let mut before = 0.0;
+        for (k, (right, left)) in right.iter_mut().zip(left.iter_mut().rev()).enumerate() {
+            let end = part((k + 1) as f32 * step);
+            let (at, share) = ((k as f32 + 0.5) * step, (end - before) * (0.5 / more));
+            (*left, *right) = ([-at, share], [at, share]);
+            before = end;
+        }
+        Across(parts)
     }
 }
 
@@ -387,9 +427,11 @@ impl Rasterizer<'_> {
         // How far sample points are from the middle, where the corners are at 1.
         let share = self.rule.points().last().map_or(0.0, |[at, _]| 2.0 * at);
         let reach = share * self.reach() + NEAR;
-        let straight = share * 0.5 * (w * sin.abs() + h * cos.abs()) + NEAR;
+        let straight = 0.5 * (w * sin.abs() + h * cos.abs()) + NEAR;
         let limit = d.limit() - reach;
-        let straight_form = d.straight();
+        // A hard edge needs all points of the rule, which are those of the definition.
+        let soft = self.rule.n >= 6 && edge >= 0.4 * w.max(h);
+        let straight_form = d.straight(soft);
         let simpler = straight_form.is_some();
         let (mut straights, mut others) = (0, 0);
         for j in 0..self.block.size[1].min(HIGH) {
@@ -425,19 +467,23 @@ impl Rasterizer<'_> {
         }
         let CoverageMask { cover, straight: easy, others: rest, rows, .. } = mask;
         if let Some(form) = straight_form {
-            self.listed(form, &easy[..straights], rows, cover);
+            if soft {
+                let across = Across::new([w, h], [cos, sin]);
+                self.listed(&easy[..straights], cover, |x, y| self.mean_across(form, x, y, &across));
+            } else {
+                self.listed(&easy[..straights], cover, |x, y| self.mean(form, x, y, rows));
+            }
         }
-        self.listed(d, &rest[..others], rows, cover);
+        self.listed(&rest[..others], cover, |x, y| self.mean(d, x, y, rows));
     }
 
     /// The means of the cells of a list.
     #[inline(always)]
-    fn listed<D: InsideDistance>(
+    fn listed(
         &self,
-        d: D,
         list: &[u16],
-        rows: &mut PointRows,
         cover: &mut [f32; HIGH * STRIDE],
+        mut mean: impl FnMut(&F32x16, &F32x16) -> F32x16,
     ) {
         let (by, first) = ([0, 1].map(|a| 8 + self.block.cells.shift[a]), self.block.cells.first);
         for few in list.chunks(LANES) {
@@ -452,11 +498,24 @@ impl Rasterizer<'_> {
                 };
                 (x[l], y[l]) = (from(0) * self.block.aspect, from(1));
             }
-            let mean = self.mean(d, &x, &y, rows);
-            for (id, mean) in few.iter().zip(mean) {
+            for (id, mean) in few.iter().zip(mean(&x, &y)) {
                 cover[usize::from(*id) % (HIGH * STRIDE)] = mean;
             }
         }
+    }
+
+    /// The means around sixteen centres, times opacity, of what changes across a streak alone.
+    #[inline(always)]
+    fn mean_across<D: InsideDistance>(&self, d: D, x: &F32x16, y: &F32x16, across: &Across) -> F32x16 {
+        let [u, v] = self.turned(x, y);
+        let mut total = [0.0f32; LANES];
+        for [at, share] in &across.0 {
+            let cover = self.ramp::<D>(&d.at(&u, &v.map(|v| v + at)));
+            for l in 0..LANES {
+                total[l] += cover[l] * share;
+            }
+        }
+        total.map(|total| total * (0.25 * self.opacity))
     }
 
     /// The means over the points around sixteen centres, times opacity: each column from top to bottom, then their sums
