@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import sys
 
-from common import BUILT, CLI, FRAMES, HEIGHT, ROOT, WIDTH, WORK, Checks, Clip, chain_of, expected, interleaved, md5, trials
+from common import BUILT, CLI, FRAMES, HEIGHT, ROOT, WIDTH, WORK, Checks, Clip
+from common import chain_of, entries, expected, interleaved, md5, trials
 
 FFMPEG = os.environ.get("GRAINFIELD_FFMPEG", "ffmpeg")
 version = subprocess.run([FFMPEG, "-version"], capture_output=True, text=True, check=True).stdout.split()[2]
@@ -99,7 +100,7 @@ def installing():
     done = install()
     check.equal(f"all: {done.stderr}", done.returncode, 0)
     count = len(list(FOLDER.glob("*.so")))
-    check.equal("a library for each filter and one for recipes", count, len(trials()) + 1)
+    check.equal("a library for each filter and one for recipes", count, len(entries()) + 1)
 
 
 def kdenlive():

@@ -52,7 +52,7 @@ impl Browser {
             json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": { "args": arguments } } } });
         let made = browser.call("POST", "/session", &wanted);
         browser.session = format!("/session/{}", made["sessionId"].as_str().unwrap());
-        browser.post("/timeouts", &json!({ "script": 60_000, "pageLoad": 60_000 }));
+        browser.post("/timeouts", &json!({ "script": 120_000, "pageLoad": 60_000 }));
         browser
     }
 

@@ -123,9 +123,9 @@ fn everything_is_done_without_a_mouse() {
     // Another key for a command, which is kept.
     b.press("F1");
     b.run("document.querySelector('button.key[aria-label^=\"One to one\"]').click()");
-    b.press("X");
+    b.press("Y");
     b.press("Escape");
-    b.press("X");
+    b.press("Y");
     assert_eq!(b.run("return s.view.zoom.value"), json!(1));
     // The palette.
     b.press("Ctrl+K");

@@ -52,7 +52,7 @@ fn every_kind_of_setting_has_its_control() {
                if (!Number.isFinite(Number(want)) || want < set.min || want > set.max) wrong.push([filter.name, set.id, want]);
              } else {
                want = { seed: set.id === 'state' ? '77' : '18446744073709551615', colour: '#ff8040', position: set.max < 100 ? '0.25,0.75' : '12,34.5', frames: '1-9,20-', planes: 'y', image: 'picture.png',
-                 effect: '', 'grain table': '', 'grain plate': '', 'look-up table': '', 'track file': '', font: '', text: set.id === 'timecode' ? '01:00:00:00' : 'a {frame}', clip: '', mask: 'ellipse', 'source frame': '7', points: '0=0;0.5=1;1=0.25' }[set.kind];
+                 effect: '', 'grain table': '', 'grain plate': '', 'look-up table': '', 'track file': '', font: '', text: { timecode: '01:00:00:00', graph: 'negate' }[set.id] ?? 'a {frame}', clip: '', mask: 'ellipse', 'source frame': '7', points: '0=0;0.5=1;1=0.25' }[set.kind];
                if (want === undefined) { wrong.push([filter.name, set.id, `no such kind: ${set.kind}`]); continue; }
                if (want === '') continue;
                type(field, want);

@@ -467,23 +467,21 @@ impl Rasterizer<'_> {
         }
         let CoverageMask { cover, straight: easy, others: rest, rows, .. } = mask;
         if let Some(form) = straight_form {
-            if soft {
-                let across = Across::new([w, h], [cos, sin]);
-                self.listed(&easy[..straights], cover, |x, y| self.mean_across(form, x, y, &across));
-            } else {
-                self.listed(&easy[..straights], cover, |x, y| self.mean(form, x, y, rows));
-            }
+            let across = soft.then(|| Across::new([w, h], [cos, sin]));
+            self.listed(form, across.as_ref(), &easy[..straights], rows, cover);
         }
-        self.listed(&rest[..others], cover, |x, y| self.mean(d, x, y, rows));
+        self.listed(d, None, &rest[..others], rows, cover);
     }
 
     /// The means of the cells of a list.
     #[inline(always)]
-    fn listed(
+    fn listed<D: InsideDistance>(
         &self,
+        d: D,
+        across: Option<&Across>,
         list: &[u16],
+        rows: &mut PointRows,
         cover: &mut [f32; HIGH * STRIDE],
-        mut mean: impl FnMut(&F32x16, &F32x16) -> F32x16,
     ) {
         let (by, first) = ([0, 1].map(|a| 8 + self.block.cells.shift[a]), self.block.cells.first);
         for few in list.chunks(LANES) {
@@ -498,7 +496,11 @@ impl Rasterizer<'_> {
                 };
                 (x[l], y[l]) = (from(0) * self.block.aspect, from(1));
             }
-            for (id, mean) in few.iter().zip(mean(&x, &y)) {
+            let mean = match across {
+                Some(across) => self.mean_across(d, &x, &y, across),
+                None => self.mean(d, &x, &y, rows),
+            };
+            for (id, mean) in few.iter().zip(mean) {
                 cover[usize::from(*id) % (HIGH * STRIDE)] = mean;
             }
         }
@@ -510,12 +512,19 @@ impl Rasterizer<'_> {
         let [u, v] = self.turned(x, y);
         let mut total = [0.0f32; LANES];
         for [at, share] in &across.0 {
-            let cover = self.ramp::<D>(&d.at(&u, &v.map(|v| v + at)));
+            let mut shifted = [0.0f32; LANES];
+            for l in 0..LANES {
+                shifted[l] = v[l] + at;
+            }
+            let cover = self.ramp::<D>(&d.at(&u, &shifted));
             for l in 0..LANES {
                 total[l] += cover[l] * share;
             }
         }
-        total.map(|total| total * (0.25 * self.opacity))
+        for total in &mut total {
+            *total *= 0.25 * self.opacity;
+        }
+        total
     }
 
     /// The means over the points around sixteen centres, times opacity: each column from top to bottom, then their sums
