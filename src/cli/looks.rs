@@ -2,7 +2,7 @@
 
 use super::exit::Failure;
 use grainfield_filters::recipe::nearest;
-use grainfield_render::assets::{BUILT_IN, about, built_in, short_name};
+use grainfield_render::assets::{BUILT_IN, about, built_in, own_looks, short_name};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -15,10 +15,7 @@ pub(super) enum Look {
 
 /// The user's own recipes, by name.
 fn own(config: Option<&Path>) -> BTreeMap<String, PathBuf> {
-    let files = config.and_then(|folder| std::fs::read_dir(folder.join("looks")).ok());
-    let paths = files.into_iter().flatten().flatten().map(|file| file.path());
-    let toml = paths.filter(|path| path.extension().is_some_and(|e| e == "toml"));
-    toml.filter_map(|path| Some((path.file_stem()?.to_str()?.to_owned(), path))).collect()
+    config.map(|folder| own_looks(&folder.join("looks"))).unwrap_or_default()
 }
 
 /// The recipe of a name, or the file: a name is a word without '.' and '/'. The user's own come first.

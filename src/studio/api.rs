@@ -17,17 +17,17 @@ use axum::response::{IntoResponse, Response};
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::filter::convert::assumed_matrix;
 use grainfield_filters::forms::curve as curves;
+use grainfield_filters::forms::looks::LookForm;
 use grainfield_filters::forms::recipe::{self, AnyText, Checked, FormatForm, RecipeFault, plane_names};
 use grainfield_filters::frame::{ColorRange, Depth, Family, Format};
 use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::disk::{OutputFile, reach};
-use grainfield_render::assets::{BUILT_IN, about, short_name};
+use grainfield_render::assets::{own_looks, read_text};
 use grainfield_render::session;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -46,31 +46,12 @@ pub(super) async fn catalog() -> Response {
 /// one of its name, as for `--look`.
 pub(super) async fn looks(State(studio): Shared) -> Answer {
     answer(&studio, |studio, _| {
-        let told = |name: &str, text: &str, is_own: bool| {
-            let recipe = recipe::parse(text, false).ok()?;
-            Some(json!({ "name": name, "about": about(text), "recipe": recipe, "own": is_own }))
-        };
-        let entries =
-            studio.looks.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
-        let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
-        files.sort();
-        let own = files
-            .iter()
-            .take(MAX_LOOKS)
-            .filter(|path| path.extension().is_some_and(|e| e == "toml") && path.is_file());
-        let mut all: Vec<Value> = own
-            .filter_map(|path| {
-                let mut text = String::new();
-                File::open(path).ok()?.take(MAX_TEXT).read_to_string(&mut text).ok()?;
-                told(path.file_stem()?.to_str()?, &text, true)
-            })
-            .collect();
-        let built_in = BUILT_IN.iter().filter(|(file, _)| file.starts_with("look-"));
-        let others: Vec<Value> = built_in
-            .filter(|(file, _)| all.iter().all(|own| own["name"] != short_name(file)))
-            .filter_map(|(file, text)| told(short_name(file), text, false))
-            .collect();
-        all.extend(others);
+        let files = studio.looks.as_deref().map(own_looks).unwrap_or_default();
+        let own = files.iter().take(MAX_LOOKS).filter_map(|(name, path)| {
+            LookForm::of(name, &read_text(path, "a recipe", MAX_TEXT as usize).ok()?, true)
+        });
+        let mut all: Vec<LookForm> = own.collect();
+        all.extend(LookForm::built_in().filter(|look| !files.contains_key(&look.name)));
         Ok(all)
     })
     .await

@@ -124,6 +124,7 @@ fn a_preset_is_chosen_by_its_picture_and_nothing_is_drawn_after_escape() {
     assert_eq!(b.run(values), json!([{ "preset": "16mm", "strength": "40", "planes": "y" }]));
     // A preset of another filter is added with its filter.
     b.press("G");
+    b.until("return !!document.querySelector('.gallerybar select')");
     b.run("const e = document.querySelector('.gallerybar select'); e.value = 'analog'; e.dispatchEvent(new Event('change'));");
     b.until("return document.querySelectorAll('.gallery canvas').length < 16");
     drawn(&b);

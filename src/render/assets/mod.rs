@@ -5,12 +5,12 @@
 //! so memory does not grow with the file.
 
 mod attach;
-mod built_in;
 mod clip;
 mod effect;
 mod font;
 mod grain_table;
 mod import;
+mod looks;
 mod lottie;
 mod lottie_layers;
 mod lut;
@@ -21,12 +21,13 @@ mod tracks;
 
 pub use attach::one;
 pub use attach::{AttachError, AttachProblem, attach, no_track};
-pub use built_in::{BUILT_IN, about, built_in, short_name};
 pub use clip::load_clip;
 pub use effect::{load_effect, load_effect_with};
 pub use font::load_font;
 pub use grain_table::load_grain_table;
+pub use grainfield_filters::forms::looks::{BUILT_IN, about, built_in, short_name};
 pub use import::{ImportError, ImportProblem, Table, csv, json, read_samples};
+pub use looks::own_looks;
 pub use lottie::{LottieError, lottie, to_lottie};
 pub use lut::load_lut;
 pub use plate::load_plate;

@@ -4,15 +4,12 @@
 //! the answer is in the same place. So no address from outside is ever read here.
 #![allow(unsafe_code)] // exported names: `no_mangle`
 
-#[path = "../../../../src/render/assets/built_in.rs"]
-#[allow(dead_code, unreachable_pub)] // public in its crate
-mod built_in;
 mod pixels;
 
-use built_in::{BUILT_IN, about, short_name};
 use grainfield_filters::catalog::FILTERS;
 use grainfield_filters::forms::catalog::FilterForm;
 use grainfield_filters::forms::curve::{CurveRequest, draw};
+use grainfield_filters::forms::looks::LookForm;
 use grainfield_filters::forms::recipe::{
     AnyText, Checked, FormatForm, RecipeFault, RecipeText, parse, place, read,
 };
@@ -144,16 +141,7 @@ impl State {
 fn answer(request: Request, bound: &mut Option<(BoundLook, Frame)>) -> Result<Value, RecipeFault> {
     Ok(match request {
         Request::Catalog => json(FILTERS.iter().map(FilterForm::of).collect::<Vec<_>>())?,
-        Request::Looks => {
-            let all = BUILT_IN.iter().filter(|(file, _)| file.starts_with("look-"));
-            json(
-                all.filter_map(|(file, text)| {
-                    let recipe = parse(text, false).ok()?;
-                    Some(json!({ "name": short_name(file), "about": about(text), "recipe": recipe }))
-                })
-                .collect::<Vec<_>>(),
-            )?
-        }
+        Request::Looks => json(LookForm::built_in().collect::<Vec<_>>())?,
         Request::Recipe { clip, text } => json(check(text.read()?, clip)?)?,
         Request::Curve { of, curve } => {
             let rate = of.as_ref().map_or(Ok(Ratio::whole(24)), rate)?;

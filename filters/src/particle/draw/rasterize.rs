@@ -430,7 +430,7 @@ impl Rasterizer<'_> {
         let straight = 0.5 * (w * sin.abs() + h * cos.abs()) + NEAR;
         let limit = d.limit() - reach;
         // A hard edge needs all points of the rule, which are those of the definition.
-        let soft = self.rule.n >= 6 && edge >= 0.4 * w.max(h);
+        let soft = self.rule.n >= 6 && edge >= 0.2 * w.max(h);
         let straight_form = d.straight(soft);
         let simpler = straight_form.is_some();
         let (mut straights, mut others) = (0, 0);

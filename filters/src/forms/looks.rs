@@ -1,4 +1,7 @@
-//! The recipes of `samples/recipes`, which are part of the program.
+//! Looks: the recipes of `samples/recipes`, which are built in, and how a page lists whole ones.
+
+use super::recipe::{RecipeText, parse};
+use serde::Serialize;
 
 macro_rules! recipes {
     ($($file:literal),* $(,)?) => {
@@ -35,4 +38,30 @@ pub fn about(text: &str) -> String {
     let comment = text.lines().map_while(|line| line.strip_prefix('#')).map(str::trim);
     let text = comment.collect::<Vec<_>>().join(" ");
     text.split_once(". ").map_or(text.clone(), |(first, _)| format!("{first}."))
+}
+
+/// A look as a page lists it.
+#[derive(Debug, Serialize)]
+pub struct LookForm {
+    /// The name for `--look`.
+    pub name: String,
+    /// A sentence about it.
+    pub about: String,
+    /// The filters.
+    pub recipe: RecipeText,
+    /// Whether it is the user's own.
+    pub own: bool,
+}
+
+impl LookForm {
+    /// The look of a recipe's text; `None` if the text is no recipe.
+    pub fn of(name: &str, text: &str, own: bool) -> Option<LookForm> {
+        Some(LookForm { name: name.into(), about: about(text), recipe: parse(text, false).ok()?, own })
+    }
+
+    /// The built-in recipes that are whole looks.
+    pub fn built_in() -> impl Iterator<Item = LookForm> {
+        let looks = BUILT_IN.iter().filter(|(file, _)| file.starts_with("look-"));
+        looks.filter_map(|(file, text)| LookForm::of(short_name(file), text, false))
+    }
 }
