@@ -31,6 +31,8 @@ pub struct Plan {
     across: Vec<f64>,
     down: Vec<f64>,
     fft: Fft2<f64>,
+    /// The ring of each amplitude of the left half, column by column; the others have no such ring.
+    rings: Vec<u8>,
 }
 
 /// A ring of the radial spectrum.
@@ -68,7 +70,14 @@ impl Plan {
     pub fn new(width: usize, height: usize) -> Arc<Plan> {
         let (width, height) = (width.clamp(1, TILE), height.clamp(1, TILE));
         let (across, down) = (hann(width), hann(height));
-        Arc::new(Plan { width, height, across, down, fft: Fft2::new(width, height) })
+        let ring = |kx, ky| {
+            let (x, y) = (signed(kx, width), signed(ky, height));
+            let (fx, fy) = (x as f64 / width as f64, y as f64 / height as f64);
+            let ring = ((fx * fx + fy * fy).sqrt() * 2.0 * RINGS as f64) as u8;
+            if x.abs() <= 1 && y.abs() <= 1 { u8::MAX } else { ring }
+        };
+        let rings = (0..=width / 2).flat_map(|kx| (0..height).map(move |ky| ring(kx, ky))).collect();
+        Arc::new(Plan { width, height, across, down, fft: Fft2::new(width, height), rings })
     }
 
     /// Width and height of a tile.
@@ -151,13 +160,14 @@ impl Spectrum {
         let energy = |w: &[f64]| w.iter().map(|v| v * v).sum::<f64>();
         let white = energy(&self.plan.across) * energy(&self.plan.down) * variance * self.tiles as f64;
         let scale = if white > 0.0 { 1.0 / white } else { 0.0 };
-        self.average(|i, _, _| self.power[i] * scale)
+        self.average(|kx, ky| self.power[kx * self.plan.height + ky] * scale)
     }
 
-    /// The radial spectrum for a given power at (x, y) cycles per sample, averaged over the same amplitudes as in
-    /// [`rings`](Spectrum::rings), for comparison.
+    /// The radial spectrum for a given power at (x, y) cycles per sample, which equals that at (-x, -y), averaged over
+    /// the same amplitudes as in [`rings`](Spectrum::rings), for comparison.
     pub fn rings_of(&self, power: impl Fn(f64, f64) -> f64) -> Vec<Ring> {
-        self.average(|_, fx, fy| power(fx, fy))
+        let (w, h) = self.plan.tile();
+        self.average(|kx, ky| power(signed(kx, w) as f64 / w as f64, signed(ky, h) as f64 / h as f64))
     }
 
     /// The radial spectrum to be expected of white noise of variance 1 after a separable kernel, of an odd number of
@@ -166,26 +176,19 @@ impl Spectrum {
         let (w, h) = self.plan.tile();
         let across = expected(&weights[0], &self.plan.across);
         let down = expected(&weights[1], &self.plan.down);
-        self.average(|i, _, _| {
-            let (kx, ky) = (i / h, i % h);
-            across[kx.min(w - kx)] * down[ky.min(h - ky)]
-        })
+        self.average(|kx, ky| across[kx.min(w - kx)] * down[ky.min(h - ky)])
     }
 
-    fn average(&self, power: impl Fn(usize, f64, f64) -> f64) -> Vec<Ring> {
+    /// Means over the rings of a power at (kx, ky), which equals that at (-kx, -ky): one half of the plane is enough.
+    fn average(&self, power: impl Fn(usize, usize) -> f64) -> Vec<Ring> {
         let (w, h) = self.plan.tile();
         let mut rings = [(0.0, 0u64); RINGS];
-        for kx in 0..w {
-            for ky in 0..h {
-                let (x, y) = (signed(kx, w), signed(ky, h));
-                if x.abs() <= 1 && y.abs() <= 1 {
-                    continue;
-                }
-                let (fx, fy) = (x as f64 / w as f64, y as f64 / h as f64);
-                let ring = ((fx * fx + fy * fy).sqrt() * 2.0 * RINGS as f64) as usize;
-                if let Some(ring) = rings.get_mut(ring) {
-                    ring.0 += power(kx * h + ky, fx, fy);
-                    ring.1 += 1;
+        for (kx, column) in self.plan.rings.chunks_exact(h).enumerate() {
+            let times = if kx == 0 || 2 * kx == w { 1 } else { 2 };
+            for (ky, ring) in column.iter().enumerate() {
+                if let Some(ring) = rings.get_mut(usize::from(*ring)) {
+                    ring.0 += times as f64 * power(kx, ky);
+                    ring.1 += times;
                 }
             }
         }

@@ -66,8 +66,9 @@ fn an_empty_file_is_called_empty() {
 #[test]
 fn pictures_of_a_few_samples_are_lossless_too() {
     let s = Session::new();
-    for size in ["1x1", "2x1", "1x5", "5x1", "3x3", "7x2", "15x16", "16x16", "1x40"] {
-        for format in ["yuv420p", "gbrp", "yuva444p10", "gray16"] {
+    let formats = ["yuv420p", "gbrp", "yuva444p10", "gray16"];
+    for (i, size) in ["1x1", "2x1", "1x5", "5x1", "3x3", "7x2", "15x16", "16x16", "1x40"].iter().enumerate() {
+        for format in [formats[i % 4], formats[(i + 1) % 4]] {
             let pattern = format!("pattern:zoneplate:size={size}:frames=3:format={format}");
             s.run(&format!("render {pattern} tiny.mkv --lossless -y -f noise=strength=40")).ok();
             // 8-bit RGB may come back under another name; only the samples matter
@@ -102,7 +103,7 @@ fn uneven_times_are_reported() {
 #[test]
 fn chroma_subsampled_by_four_is_lossless_at_every_size() {
     let s = Session::new();
-    let wide = (16..40).step_by(3).flat_map(|w| [("yuv411p", w, 16), ("yuv410p", 16, w), ("yuv420p", w, w)]);
+    let wide = (16..40).step_by(7).flat_map(|w| [("yuv411p", w, 16), ("yuv410p", 16, w), ("yuv420p", w, w)]);
     let sizes = [("yuv411p", 350, 16), ("yuv411p", 638, 16), ("yuv410p", 70, 50), ("yuv420p", 351, 291)];
     for (format, width, height) in wide.chain(sizes) {
         let pattern = format!("pattern:zoneplate:size={width}x{height}:frames=1:format={format}");

@@ -57,7 +57,6 @@ fn the_same_frames_are_the_same_from_every_container() {
             ("a.nut", "-c:v ffv1"),
             ("a.avi", "-c:v ffv1"),
             ("b.mkv", avc),
-            ("a.mp4", avc),
             ("a.mov", avc),
             ("a.ts", avc),
         ] {
@@ -162,7 +161,7 @@ fn joined_streams_go_on() {
         let whole = lines(&s.run(&format!("hash {input} -f particles --seed 5")).ok().text());
         assert!(whole.len() >= 124, "{input}: {}", whole.len());
         for (out, more) in [("out.mp4", ""), ("out.mkv", "--audio none"), ("out.mkv", "")] {
-            s.run(&format!("render {input} {out} -y {more}")).ok();
+            s.run(&format!("render {input} {out} -y {more} --preset ultrafast")).ok();
             let pictures = packets(&s, "v", out);
             assert_eq!(
                 (pictures.len(), shown(&s, out)),
@@ -182,7 +181,7 @@ fn joined_streams_go_on() {
         // after the join, the same frames
         let late = lines(&s.run(&format!("hash {input} -f particles --seed 5 --frames 90-")).ok().text());
         assert_eq!(late, whole[90..], "{input}");
-        s.run(&format!("render {input} late.mkv -y --frames 90-114")).ok();
+        s.run(&format!("render {input} late.mkv -y --frames 90-114 --preset ultrafast")).ok();
         let (pictures, sound) = (packets(&s, "v", "late.mkv"), packets(&s, "a", "late.mkv"));
         assert_eq!((pictures.len(), pictures[0].0), (25, 0.0), "{input}");
         assert!(sound[0].0 < 0.06 && (sound.last().unwrap().0 - 0.97).abs() < 0.1, "{input}: {sound:?}");

@@ -13,14 +13,14 @@ fn sample(line: &str) -> &str {
 
 /// Whatever the order and the threads, the frames are those of `whole`.
 fn check_every_way(s: &Session, input: &str, whole: &[String]) {
-    for threads in [1, 2, 8] {
+    for threads in [1, 8] {
         let o = s.run(&format!("hash {input} --on-error hold --threads {threads}")).ok();
         assert_eq!(lines(&o.text()), whole, "{input} --threads {threads}");
     }
     let parts = [1, 2, 3].map(|n| s.run(&format!("hash {input} --on-error hold --shard {n}/3")).ok().text());
     assert_eq!(lines(&parts.concat()), whole, "{input} in shards");
     let number = |line: &String| line.split([' ', ',']).next().unwrap().to_owned();
-    for line in whole.iter().rev().step_by(3) {
+    for line in whole.iter().rev().step_by(8) {
         let one = s.run(&format!("hash {input} --on-error hold --frames {}", number(line))).ok();
         assert_eq!(lines(&one.text()), [line.as_str()], "{input}");
     }
