@@ -56,7 +56,7 @@ fn clips() -> &'static Session {
             ),
         );
         s.tool("ffmpeg", &format!("{FF} {picture} -pix_fmt yuv420p -c:v libx264 -preset ultrafast plain.mp4"));
-        s.turned("plain.mp4", "in.turned.mp4");
+        s.turned("plain.mp4", "in.turned.mp4", [0, 1, -1, 0]);
         let (mut inputs, mut outputs) = (String::new(), String::new());
         for (i, (_, codec, channels, rate)) in SOUNDS.iter().enumerate() {
             let layout = match channels {
@@ -232,13 +232,47 @@ fn the_mastering_display_is_kept_or_named() {
 }
 
 #[test]
-fn rotation_is_kept_or_named_with_a_remedy() {
+fn pictures_are_turned_upright_as_ffmpeg_turns_them() {
+    let s = clips();
+    let samples =
+        |o: &str| o.lines().map(|l| l.rsplit([' ', ',']).next().unwrap().to_owned()).collect::<Vec<_>>();
+    for (i, [a, b, c, d]) in [
+        [0, 1, -1, 0],
+        [0, -1, 1, 0],
+        [-1, 0, 0, -1],
+        [-1, 0, 0, 1],
+        [1, 0, 0, -1],
+        [0, 1, 1, 0],
+        [0, -1, -1, 0],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let file = format!("turned{i}.mp4");
+        s.turned("plain.mp4", &file, [a, b, c, d]);
+        let theirs = s.tool("ffmpeg", &format!("{FF} -i {file} -f framemd5 -")).text();
+        let theirs = samples(&theirs.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n"));
+        let ours = |more: &str| samples(&s.run(&format!("hash {file} -q {more}")).ok().text());
+        assert_eq!(ours(""), theirs, "{a} {b} {c} {d}");
+        // Frames can still be sought.
+        assert_eq!(ours("--frames 7"), theirs[7..8], "{a} {b} {c} {d}");
+        let flipped = s.tool("ffmpeg", &format!("{FF} -i {file} -vf hflip -f framemd5 -")).text();
+        let flipped =
+            samples(&flipped.lines().filter(|l| !l.starts_with('#')).collect::<Vec<_>>().join("\n"));
+        for text in ["hflip", "[in]hflip"] {
+            assert_eq!(ours(&format!("--lavfi {text}")), flipped, "{a} {b} {c} {d}, then {text}");
+        }
+    }
+}
+
+#[test]
+fn upright_pictures_carry_no_rotation() {
     let s = clips();
     for (container, more) in ALL {
         let file = format!("turned.{container}");
         let said = render(s, "in.turned.mp4", &file, more);
-        let kept = probe(s, &file, "").to_string().contains("\"rotation\"");
-        kept_or_named("rotation", &file, kept, &said, "rotation is lost (.mp4 and .mov keep it)");
+        assert!(!probe(s, &file, "").to_string().contains("\"rotation\""), "{file}");
+        assert!(!said.contains("rotation"), "{said}");
     }
 }
 

@@ -49,12 +49,12 @@ impl Session {
         fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}; there are {:?}", self.files()))
     }
 
-    /// Copies an MP4 file as one whose picture is turned by 90 degrees: no option of FFmpeg's program for it is in all
-    /// versions.
-    pub(crate) fn turned(&self, from: &str, to: &str) {
+    /// Copies an MP4 file as one whose picture is shown turned, by the first and second column of a matrix (clockwise:
+    /// 0, 1, -1, 0): no option of FFmpeg's program for it is in all versions.
+    pub(crate) fn turned(&self, from: &str, to: &str, [a, b, c, d]: [i32; 4]) {
         let mut bytes = self.read(from);
         let header = bytes.windows(4).position(|w| w == b"tkhd").expect("a track");
-        let matrix: [i32; 9] = [0, 1 << 16, 0, -1 << 16, 0, 0, 0, 0, 1 << 30];
+        let matrix: [i32; 9] = [a << 16, b << 16, 0, c << 16, d << 16, 0, 0, 0, 1 << 30];
         for (to, value) in bytes[header + 44..].chunks_exact_mut(4).zip(matrix) {
             to.copy_from_slice(&value.to_be_bytes());
         }

@@ -217,6 +217,35 @@ const DISPOSITIONS: &[(i32, &str)] = &[
     (sys::AV_DISPOSITION_STILL_IMAGE, "still image"),
 ];
 
+/// FFmpeg's filters that turn pictures upright, as the display matrix says; `None` for what is upright, and for angles
+/// between.
+pub(crate) fn turn(demuxer: &Demuxer) -> Option<&'static str> {
+    let matrix = stream_side_data(demuxer.stream(), sys::AVPacketSideDataType::AV_PKT_DATA_DISPLAYMATRIX)?;
+    let word = |i: usize| Some(i32::from_ne_bytes(matrix.get(4 * i..4 * i + 4)?.try_into().ok()?).signum());
+    // Where the right and the lower neighbour of a sample are shown: columns and rows from it.
+    Some(match (word(0)?, word(1)?, word(3)?, word(4)?) {
+        (-1, 0, 0, 1) => "hflip",
+        (-1, 0, 0, -1) => "hflip,vflip",
+        (1, 0, 0, -1) => "vflip",
+        (0, 1, 1, 0) => "transpose=cclock_flip",
+        (0, 1, -1, 0) => "transpose=clock",
+        (0, -1, -1, 0) => "transpose=clock_flip",
+        (0, -1, 1, 0) => "transpose=cclock",
+        _ => return None,
+    })
+}
+
+/// FFmpeg's filters after the decoder: those that turn pictures upright, then the user's.
+pub(crate) fn graph(demuxer: &Demuxer, lavfi: Option<&str>) -> Option<String> {
+    match (turn(demuxer), lavfi) {
+        (Some(turn), Some(text)) if text.contains("[in]") => {
+            Some(format!("[in]{turn}[upright];{}", text.replace("[in]", "[upright]")))
+        }
+        (Some(turn), Some(text)) => Some(format!("{turn},{text}")),
+        (turn, text) => turn.or(text).map(str::to_owned),
+    }
+}
+
 /// Side data of the pictures: rotation, HDR10 and others, from the container and the first picture.
 fn side_data(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, String)> {
     use sys::AVFrameSideDataType as Frame;
@@ -241,12 +270,17 @@ fn side_data(demuxer: &Demuxer, first: &frame::Video) -> Vec<(String, String)> {
             list.push((name, value_of(kind, bytes)));
         }
     }
+    if turn(demuxer).is_some() {
+        list.iter_mut().filter(|l| l.0 == ROTATION).for_each(|l| l.0 = "turned upright".into());
+    }
     list
 }
 
+const ROTATION: &str = "rotation";
+
 fn name_of(kind: sys::AVFrameSideDataType) -> String {
     if kind == sys::AVFrameSideDataType::AV_FRAME_DATA_DISPLAYMATRIX {
-        return "rotation".into();
+        return ROTATION.into();
     }
     // SAFETY: returns a static string or null.
     unsafe { text(sys::av_frame_side_data_name(kind)) }.unwrap_or_else(|| "side data".into())

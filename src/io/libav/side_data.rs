@@ -25,6 +25,8 @@ pub struct SourceFile {
     pub jumps: bool,
     /// Whether frame durations vary.
     pub variable: bool,
+    /// Whether frames are turned upright, as the display matrix of the stream says.
+    pub turned: bool,
     /// The kinds of side data of frame 0.
     pub side_data: Vec<sys::AVFrameSideDataType>,
     /// HDR metadata of frame 0.

@@ -47,6 +47,7 @@ pub(super) fn lost_metadata(
 /// Properties of the picture that container and encoder lose.
 pub(super) fn lost_picture(
     from: Option<&sys::AVStream>,
+    turned: bool,
     in_frames: &[AVFrameSideDataType],
     to: Container,
     choice: &Choice,
@@ -55,7 +56,8 @@ pub(super) fn lost_picture(
     use AVPacketSideDataType::*;
     let has = |kind| from.is_some_and(|from| stream_side_data(from, kind).is_some());
     let mut losses = Vec::new();
-    let turns = matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov)
+    let turns = turned
+        || matches!(to.family(), ContainerFamily::Mp4 | ContainerFamily::Mov)
         || (cfg!(ffmpeg_6_1) && to.is_matroska());
     if has(AV_PKT_DATA_DISPLAYMATRIX) && !turns {
         losses.push("rotation is lost (.mp4 and .mov keep it)".into());

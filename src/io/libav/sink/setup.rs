@@ -38,6 +38,8 @@ pub(super) struct Setup {
     /// The output's name.
     pub(super) name: String,
     container: Container,
+    /// Whether the pictures were turned upright.
+    turned: bool,
     choice: Choice,
     pub(super) encoding: Encoding,
     /// The clock of the output timestamps.
@@ -122,7 +124,8 @@ fn settings<'a>(
     let hdr = from.map_or_else(Hdr::default, Hdr::of_stream);
     let hdr = source.filter(|_| is_hdr(&choice)).map_or(hdr, |source| hdr.or(source.hdr));
     let in_frames = source.map_or(&[][..], |s| &s.side_data);
-    let mut losses = lost_picture(from, in_frames, container, &choice, &hdr);
+    let turned = source.is_some_and(|s| s.turned);
+    let mut losses = lost_picture(from, turned, in_frames, container, &choice, &hdr);
     let mut lost = plan.lost_in_video.clone();
     lost.retain(|what| params.timecode.is_none() || what != "time code");
     losses.extend(
@@ -137,7 +140,8 @@ fn settings<'a>(
     let encoding = plan.encoding.clone();
     let (warnings, progress) = (Vec::new(), Arc::default());
     let log = Log::here();
-    let setup = Setup { log, name, container, choice, encoding, clock, base, hdr, progress, warnings, notes };
+    let setup =
+        Setup { log, name, container, turned, choice, encoding, clock, base, hdr, progress, warnings, notes };
     Ok(Settings { setup, params, input, losses })
 }
 
@@ -168,7 +172,7 @@ fn is_hdr(choice: &Choice) -> bool {
     matches!(choice.format.transfer, Transfer::PQ | Transfer::HLG)
 }
 
-/// Side data that describe how the picture is shown.
+/// Side data that describe how the picture is shown; the first does not hold for one that was turned upright.
 const DISPLAY_SIDE_DATA: [AVPacketSideDataType; 3] =
     [AV_PKT_DATA_DISPLAYMATRIX, AV_PKT_DATA_STEREO3D, AV_PKT_DATA_SPHERICAL];
 
@@ -223,7 +227,8 @@ impl Setup {
         if let Some(from) = from {
             stream.disposition = from.disposition;
             video_tags(from, stream, self.container);
-            copy_stream_side_data(from, stream, &DISPLAY_SIDE_DATA);
+            let turned = usize::from(self.turned);
+            copy_stream_side_data(from, stream, &DISPLAY_SIDE_DATA[turned..]);
         }
         stream.add_tags([("encoder".into(), format!("Lavc {}", self.choice.name()))]);
         self.describe(stream, encoder, &self.hdr)?;

@@ -146,11 +146,11 @@ impl Video {
         let address = from.address();
         let mut reader =
             Reader::open(from, options.threads.unwrap_or(0)).map_err(|e| open_error(&name, e))?;
-        if let Some(text) = &options.lavfi {
-            if text.contains('\0') {
-                return Err(invalid(&name, "FFmpeg's filters: the graph contains a zero byte".into()));
-            }
-            reader.filter(text.clone(), details::feed(&reader.demuxer));
+        if options.lavfi.as_ref().is_some_and(|text| text.contains('\0')) {
+            return Err(invalid(&name, "FFmpeg's filters: the graph contains a zero byte".into()));
+        }
+        if let Some(text) = details::graph(&reader.demuxer, options.lavfi.as_deref()) {
+            reader.filter(text, details::feed(&reader.demuxer));
         }
         let head = Head::decode(&mut reader, &name)?;
         let layout = Layout::new(head.first.format()).map_err(|e| invalid(&name, e.to_string()))?;
@@ -272,6 +272,7 @@ fn source_file(
         start: demuxer.start(Ratio::whole(clock.first) * clock.tick),
         jumps: demuxer.may_jump(),
         variable,
+        turned: details::turn(demuxer).is_some(),
         side_data: picture::side_data(first).into_iter().map(|entry| entry.0).collect(),
         hdr: Hdr::of_frame(first.av()),
     }
