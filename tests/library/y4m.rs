@@ -62,6 +62,7 @@ fn plan(source: &dyn Source) -> Plan {
         overwrite: true,
         frames: None,
         ends: grainfield::journal::SourceEnds::BOTH,
+        cuts: Default::default(),
         encoding: sink::Encoding::default(),
         journal: Default::default(),
         lost_in_video: Vec::new(),

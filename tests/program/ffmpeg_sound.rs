@@ -130,3 +130,75 @@ fn sound_that_outlasts_the_picture_is_kept_or_named() {
     s.run("render long.mkv out.avi --strict").ok();
     assert!((heard(&s, "out.avi").1 - 3.0).abs() < 0.1);
 }
+
+/// What is cut out is in neither picture nor sound, which stay together; subtitles and chapters move along.
+#[test]
+fn cuts_close_up() {
+    let s = Session::new();
+    s.write("a.srt", "1\n00:00:00,200 --> 00:00:00,600\nfirst\n\n2\n00:00:01,200 --> 00:00:01,700\ncut\n\n3\n00:00:02,400 --> 00:00:02,800\nlast\n");
+    s.write("meta.txt", ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=2000\ntitle=One\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=2000\nEND=4000\ntitle=Two\n");
+    // A quiet tone, which is loud from 1.1 to 1.9 s, and begins anew at 2.5 s after a silence of .3 s.
+    let tone = "aevalsrc=sin(2765*t)*(0.1+0.8*between(t\\,1.1\\,1.9))*(1-between(t\\,2.2\\,2.5)):s=48000:d=4";
+    s.tool(
+        "ffmpeg",
+        &format!(
+            "{FF} -f lavfi -i testsrc2=size=64x48:rate=25:duration=4 -f lavfi -i {tone} -i a.srt -i meta.txt -map_metadata 3 \
+             -map_chapters 3 -map 0 -map 1 -map 2 -pix_fmt yuv420p -c:v libx264 -preset ultrafast -bf 2 -c:a aac in.mkv"
+        ),
+    );
+    let cut = "--frames 0-24,50-74,90-99 --preset ultrafast";
+    for (out, more) in [
+        ("out.mkv", ""),
+        ("out.mp4", "--audio-codec aac"),
+        ("parts.mkv", "--segment-frames 20"),
+        ("joined.mkv", ""),
+    ] {
+        if out == "joined.mkv" {
+            for n in 1..=3 {
+                s.run(&format!("render in.mkv {out} {cut} --segment-frames 20 --shard {n}/3")).ok();
+            }
+            s.run("join joined.mkv").ok();
+        } else {
+            s.run(&format!("render in.mkv {out} {cut} {more}")).ok();
+        }
+        let line = format!("-v error -select_streams v -show_entries packet=pts_time -of csv=p=0 {out}");
+        let text = s.tool("ffprobe", &line).text();
+        let mut times: Vec<f64> = text.lines().map(|l| l.trim_end_matches(',').parse().unwrap()).collect();
+        times.sort_by(f64::total_cmp);
+        assert_eq!(times.len(), 60, "{out}");
+        assert!(times.windows(2).all(|w| (w[1] - w[0] - 0.04).abs() < 0.002), "{out}: {times:?}");
+        s.tool(
+            "ffmpeg",
+            &format!("{FF} -i {out} -map 0:a -ac 1 -ar 48000 -af aresample=async=1 -f s16le {out}.s16"),
+        );
+        let samples: Vec<i16> =
+            s.read(&format!("{out}.s16")).chunks_exact(2).map(|c| i16::from_le_bytes([c[0], c[1]])).collect();
+        assert!((samples.len() as f64 / 48000.0 - 2.4).abs() < 0.06, "{out}: {}", samples.len());
+        assert!(samples.iter().all(|v| v.unsigned_abs() < 9000), "{out}: the loud part is cut out");
+        // the silence from 2.2 to 2.5 s is now from 1.2 to 1.5 s
+        let silent = |t: f64| samples[(t * 48000.0) as usize..][..480].iter().all(|v| v.unsigned_abs() < 300);
+        assert!([1.23, 1.35, 1.46].into_iter().all(silent), "{out}");
+        assert!(![1.16, 1.53].into_iter().any(silent), "{out}");
+        let more = "-show_entries packet=pts_time,duration_time -of csv=p=0";
+        let subtitles = s.tool("ffprobe", &format!("-v error -select_streams s {more} {out}")).text();
+        if out.ends_with("mkv") {
+            let near = |line: &str, wanted: [f64; 2]| {
+                let numbers = line.split(',').filter_map(|v| v.parse::<f64>().ok());
+                numbers.zip([wanted[0] + times[0], wanted[1]]).all(|(a, b)| (a - b).abs() < 0.002)
+            };
+            let lines: Vec<&str> = subtitles.lines().collect();
+            assert!(
+                lines.len() == 2 && near(lines[0], [0.2, 0.4]) && near(lines[1], [1.4, 0.4]),
+                "{out}: {subtitles}"
+            );
+        }
+        let chapters = s
+            .tool("ffprobe", &format!("-v error -show_entries chapter=start_time,end_time -of csv=p=0 {out}"))
+            .text();
+        if !chapters.is_empty() {
+            let line = chapters.lines().last().unwrap();
+            let start: f64 = line.split(',').next().unwrap().parse().unwrap();
+            assert!((start - times[0] - 1.0).abs() < 0.03, "{out}: {chapters}");
+        }
+    }
+}

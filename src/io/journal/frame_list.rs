@@ -17,6 +17,40 @@ impl SourceEnds {
     pub const BOTH: SourceEnds = SourceEnds { first: true, last: true };
 }
 
+/// Where frames are left out between ranges: a video and its sound go on there without them.
+#[derive(Clone, Default, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Cuts {
+    /// The first frame after each cut, as the source numbers it.
+    pub frames: Vec<i64>,
+    /// The number of frames before each cut.
+    pub counts: Vec<u64>,
+    /// The number of all frames; `u64::MAX` for a list without an end.
+    pub total: u64,
+}
+
+impl Cuts {
+    /// Those between ascending ranges, whose numbers are `offset` above those of the source. Frames at a distance (`0-99x10`)
+    /// keep it: nothing is cut there.
+    pub fn between(ranges: &Ranges, offset: i64) -> Cuts {
+        let mut cuts = Cuts { total: ranges.count(), ..Cuts::default() };
+        let text = ranges.normalized().to_string();
+        if ranges.is_unbounded() || text.contains('x') {
+            cuts.total = u64::MAX;
+        }
+        let parts =
+            text.split(',').filter(|_| !text.contains('x')).filter_map(|part| part.parse::<Ranges>().ok());
+        let mut count = 0;
+        for part in parts {
+            if count > 0 {
+                cuts.frames.extend(part.min().map(|n| n.saturating_sub(offset)));
+                cuts.counts.push(count);
+            }
+            count += part.count();
+        }
+        cuts
+    }
+}
+
 /// A part of a list of frames, in order.
 #[derive(Clone, Debug)]
 pub struct FrameList {

@@ -22,5 +22,5 @@ pub mod segments;
 pub mod shard;
 
 pub use config::{CommitHook, JournalConfig};
-pub use frame_list::{FrameList, SourceEnds};
+pub use frame_list::{Cuts, FrameList, SourceEnds};
 pub use join_record::{Hdr, JoinRecord, PacketRecord};

@@ -2,7 +2,7 @@
 
 use crate::disk::{DiskError, OutputFile, OutputRescue, PartialOutput};
 use crate::encoding::Encoding;
-use crate::journal::{JournalConfig, SourceEnds};
+use crate::journal::{Cuts, JournalConfig, SourceEnds};
 use crate::media::source::{Carried, FrameStamp};
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::ratio::Ratio;
@@ -25,6 +25,8 @@ pub struct Plan {
     pub frames: Option<u64>,
     /// The ends of the source that are rendered.
     pub ends: SourceEnds,
+    /// Where frames are left out, so that a video goes on without them.
+    pub cuts: Cuts,
     /// FFmpeg's name of the pixel format, if it was chosen: its samples may be packed in ways that `format` does not
     /// tell.
     pub pix_fmt: Option<String>,

@@ -63,6 +63,7 @@ impl PlateGrain {
             frames: Some(1),
             pix_fmt: None,
             ends: SourceEnds::BOTH,
+            cuts: Default::default(),
             encoding: Encoding::default(),
             journal: Default::default(),
             lost_in_video: Vec::new(),

@@ -34,8 +34,8 @@ use grainfield_filters::host::{NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::format::images::{Meta, lost_in_video};
 use grainfield_io::format::null::Null;
-use grainfield_io::journal::JournalConfig;
 use grainfield_io::journal::resume::Resume;
+use grainfield_io::journal::{Cuts, JournalConfig};
 use grainfield_io::sink::encoding::Pass;
 use grainfield_io::sink::{self, Sink};
 use grainfield_io::source::{self, Info};
@@ -247,6 +247,8 @@ fn sink_plan(bound: &BoundRequest<'_>, journal: JournalConfig, total: Option<u64
         frames: total,
         pix_fmt: request.pix_fmt.clone(),
         ends: frames.ends,
+        // the times of a shard are those of the source: what is cut is known when shards are joined
+        cuts: request.shard.map_or_else(|| frames.cuts.clone(), |_| Cuts::default()),
         encoding: sink::Encoding { repeatable: journal.segments.is_some(), ..request.encoding.clone() },
         journal,
         lost_in_video: meta.map(lost_in_video).unwrap_or_default(),

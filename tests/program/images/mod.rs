@@ -50,6 +50,7 @@ pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
         overwrite: false,
         frames,
         ends: grainfield::journal::SourceEnds::BOTH,
+        cuts: Default::default(),
         encoding: Encoding::default(),
         journal: Default::default(),
         lost_in_video: Vec::new(),

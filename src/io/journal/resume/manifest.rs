@@ -194,13 +194,14 @@ pub(super) fn job_lines(key: u128, settings: &str, frames: &str) -> String {
 mod tests {
     use super::*;
     use crate::encoding::{Audio, Subs};
-    use crate::journal::SourceEnds;
     use crate::journal::shard::{Kind, Video};
+    use crate::journal::{Cuts, SourceEnds};
 
     fn video() -> JoinRecord {
         let video = Video {
             tick: (1, 24),
             ends: SourceEnds { first: true, last: false },
+            cuts: Cuts { frames: vec![40, -7], counts: vec![3, 4], total: 5 },
             audio: Audio::Copy,
             audio_codec: Some("opus".into()),
             audio_bitrate: None,

@@ -8,7 +8,7 @@
 //! The data for joining a shard that is one file is a [`ShardRecord`] in its manifest.
 
 use crate::encoding::{Audio, Subs};
-use crate::journal::SourceEnds;
+use crate::journal::{Cuts, SourceEnds};
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -59,6 +59,9 @@ pub struct Video {
     pub tick: (i32, i32),
     /// The ends of the source that all shards together render.
     pub ends: SourceEnds,
+    /// Where all shards together leave frames out.
+    #[serde(default)]
+    pub cuts: Cuts,
     /// How sound is written.
     pub audio: Audio,
     /// The encoder of sound, if it was chosen.

@@ -42,6 +42,9 @@ struct Route {
     to: usize,
     conversion: Conversion,
     kind: AVMediaType,
+    /// The number of cuts that its packets have passed, and the end of the last packet as written.
+    cuts: usize,
+    end: i64,
 }
 
 impl Route {
@@ -123,7 +126,7 @@ impl StreamCopier {
         jumps: bool,
         muxer: &mut Muxer,
     ) -> Result<(), AvError> {
-        self.span = Some(span);
+        self.span = Some(span.clone());
         self.cut_end = cut_end;
         for route in self.routes.iter_mut().flatten() {
             if let Conversion::Audio(audio) = &mut route.conversion {
@@ -154,6 +157,11 @@ impl StreamCopier {
         Ok(())
     }
 
+    /// Leaves out what is between two times of the filtered stream.
+    pub(crate) fn cut(&mut self, from: i64, to: i64) {
+        self.span.iter_mut().for_each(|span| span.cuts.push((from, to)));
+    }
+
     fn is_audio(&self, i: usize) -> bool {
         let route = self.routes.get(i).and_then(Option::as_ref);
         route.is_some_and(|r| {
@@ -178,7 +186,7 @@ impl StreamCopier {
     /// Sound that begins before zero has leading samples of the codec; set this delay in the container if the
     /// codec's parameters do not contain it.
     fn set_codec_delay(&mut self, index: usize, pts: Option<i64>, muxer: &mut Muxer) {
-        let (Some(Some(route)), Some(span)) = (self.routes.get(index), self.span) else { return };
+        let (Some(Some(route)), Some(span)) = (self.routes.get(index), &self.span) else { return };
         let Some(stream) = self.input.stream(index) else { return };
         let Some(pts) = pts.filter(|&pts| pts < 0 && span.first.is_none()) else { return };
         let par = parameters_mut(muxer.get(route.to));
@@ -234,10 +242,10 @@ impl StreamCopier {
         base: AVRational,
         muxer: &mut Muxer,
     ) -> Result<(), AvError> {
-        let Some(span) = self.span else { return Ok(()) };
+        let Some(span) = self.span.clone() else { return Ok(()) };
         while let Some(packet) = self.pending_subtitles.pop_front() {
             let (p, own_base) = self.packet_and_base(&packet);
-            let end = p.pts.saturating_add(p.duration).saturating_sub(span.shift_in(own_base));
+            let end = span.written(p.pts.saturating_add(p.duration), own_base);
             if is_later(end, own_base, dts, base) {
                 self.pending_subtitles.push_front(packet);
                 break;
@@ -247,8 +255,7 @@ impl StreamCopier {
         while let Some(packet) = self.next()? {
             let (p, own_base) = self.packet_and_base(&packet);
             let time = if p.dts == NO_TIME { p.pts } else { p.dts };
-            if time != NO_TIME && is_later(time.saturating_sub(span.shift_in(own_base)), own_base, dts, base)
-            {
+            if time != NO_TIME && is_later(span.written(time, own_base), own_base, dts, base) {
                 self.read_ahead.push_front(packet);
                 break;
             }
@@ -279,7 +286,7 @@ impl StreamCopier {
     pub(crate) fn finish(&mut self, end: Option<i64>, muxer: &mut Muxer) -> Result<Option<Span>, AvError> {
         let Some(span) = &mut self.span else { return Ok(None) };
         span.end = end;
-        let span = *span;
+        let span = span.clone();
         // which streams have passed the end
         let mut past = vec![false; self.routes.len()];
         while let Some(packet) = self.pending_subtitles.pop_front() {
@@ -308,7 +315,7 @@ impl StreamCopier {
 
     /// Writes a packet, unless it is outside the span. `false` if it is after its end.
     fn write(&mut self, mut packet: Packet, muxer: &mut Muxer) -> Result<bool, AvError> {
-        let Some(span) = self.span else { return Ok(true) };
+        let Some(span) = &self.span else { return Ok(true) };
         if self.is_hidden(&packet) {
             return Ok(true);
         }
@@ -342,10 +349,29 @@ impl StreamCopier {
                     p.duration = p.duration.min(end - p.pts.max(time));
                 }
             }
-            let shift = span.shift_in(base);
+            let (cuts, inside) = span.cuts_before(time, base);
+            let end = span.written(time.saturating_add(p.duration), base);
+            let written = span.written(time, base);
+            if subtitle {
+                // what is still shown after a cut
+                p.duration = if p.duration > 0 { end - written } else { 0 };
+                if inside && p.duration == 0 {
+                    return Ok(true);
+                }
+            } else if inside || (cuts > route.cuts && written < route.end) {
+                // whole packets, none over another
+                return Ok(true);
+            }
+            route.end = route.end.max(end);
+            if cuts > route.cuts {
+                route.cuts = cuts;
+                if let Conversion::Audio(audio) = &mut route.conversion {
+                    audio.joins = true;
+                }
+            }
             for t in [&mut p.pts, &mut p.dts] {
                 if *t != NO_TIME {
-                    *t = t.saturating_sub(shift);
+                    *t = span.written(*t, base);
                 }
             }
         }
@@ -436,7 +462,7 @@ fn create_route(
             Conversion::Copy
         }
     };
-    Ok(Route { to, conversion, kind })
+    Ok(Route { to, conversion, kind, cuts: 0, end: 0 })
 }
 
 /// Writes an attached picture as a file, which Matroska supports.

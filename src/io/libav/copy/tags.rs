@@ -123,10 +123,13 @@ pub(crate) fn add_chapters(
             }
             end = end.min(last);
         }
-        let shift = span.shift_in(base);
+        (start, end) = (span.written(start, base), span.written(end, base));
+        if start >= end && from.start < from.end {
+            continue;
+        }
         let chapter = add_chapter(output)?;
         (chapter.id, chapter.time_base) = (from.id, base);
-        (chapter.start, chapter.end) = (start.saturating_sub(shift), end.saturating_sub(shift));
+        (chapter.start, chapter.end) = (start, end);
         chapter.add_tags(from.tags());
     }
     Ok(())

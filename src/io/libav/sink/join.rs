@@ -5,9 +5,9 @@ use super::fault;
 use super::part_reader::PartReader;
 use super::video_file::{VideoFile, VideoFileParams};
 use crate::encoding::Encoding;
-use crate::journal::PacketRecord;
 use crate::journal::segments::timeline::timeline;
 use crate::journal::shard::Video;
+use crate::journal::{Cuts, PacketRecord};
 use crate::libav::container::Container;
 use crate::libav::copy::video_tags;
 use crate::libav::details;
@@ -79,6 +79,7 @@ pub fn join(
         base,
         rate: details::ratio(head.stream().avg_frame_rate).unwrap_or(Ratio::ONE),
         ends,
+        cuts: &first.video.cuts,
         encoding: &encoding,
         source,
         timecode: None,
@@ -98,6 +99,18 @@ pub fn join(
     Ok(losses)
 }
 
+/// The times that are left out: from the end of the picture before each cut to the next. None if pictures are missing,
+/// since their places are then unknown.
+fn cut_times(packets: &[PacketRecord], cuts: &Cuts) -> Vec<(i64, i64)> {
+    let mut shown: Vec<(i64, i64)> = packets.iter().map(|p| (p.0, p.0.saturating_add(p.1))).collect();
+    shown.sort_unstable();
+    if cuts.total != u64::MAX && cuts.total != shown.len() as u64 {
+        return Vec::new();
+    }
+    let places = cuts.counts.iter().map_while(|&count| shown.get(count as usize - 1..=count as usize));
+    places.map(|pair| (pair[0].1, pair[1].0)).filter(|(from, to)| from < to).collect()
+}
+
 /// The path and the packets of a file that is joined.
 pub(super) type Part<'a> = (&'a Path, &'a [PacketRecord]);
 
@@ -110,9 +123,14 @@ impl VideoFile {
         header: &[u8],
         open: impl Fn(usize) -> Result<PartReader, SinkError>,
     ) -> Result<(), SinkError> {
-        let packets: Vec<PacketRecord> = parts.iter().flat_map(|part| part.1).copied().collect();
+        let mut packets: Vec<PacketRecord> = parts.iter().flat_map(|part| part.1).copied().collect();
+        let end = packets.iter().map(|p| p.0.saturating_add(p.1)).max().unwrap_or(0);
+        let cuts = cut_times(&packets, &self.cuts);
+        let removed = |t: i64| cuts.iter().take_while(|cut| cut.1 <= t).map(|cut| cut.1 - cut.0).sum::<i64>();
+        packets.iter_mut().for_each(|p| p.0 -= removed(p.0));
         let line = timeline(&packets);
         self.begin(line.iter().map(|t| t.pts).min().unwrap_or(0))?;
+        cuts.iter().for_each(|cut| self.cut(cut.0, cut.1));
         let mut next = line.iter();
         let mut packet = Packet::empty();
         for (part, (path, packets)) in parts.iter().enumerate() {
@@ -133,7 +151,6 @@ impl VideoFile {
                 return Err(fault(path, problem));
             }
         }
-        let end = line.iter().map(|t| t.pts.saturating_add(t.duration)).max().unwrap_or(0);
         self.finish_copies((!self.ends.last).then_some(end))
     }
 }

@@ -114,6 +114,7 @@ fn settings<'a>(
         base,
         rate: choice.format.rate,
         ends: plan.ends,
+        cuts: &plan.cuts,
         encoding: &plan.encoding,
         source,
         timecode,

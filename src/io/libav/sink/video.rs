@@ -24,7 +24,9 @@ pub(super) struct Video {
     encoder: Encoder,
     /// The second pass, until it begins.
     second_pass: Option<Pass>,
-    /// The offset that is subtracted from all times, known with the first picture.
+    /// The first frame after each cut.
+    cuts: Vec<i64>,
+    /// The offset that is subtracted from all times, known with the first picture; it grows with each cut.
     shift: Option<i64>,
     /// The end of all pictures so far, before the shift.
     end: i64,
@@ -100,7 +102,8 @@ impl Video {
         let partial = video_file.out.partial().map(Partial::path);
         let progress = Arc::clone(&setup.progress);
         let shared = Arc::new(Shared { video_file: Mutex::new(Some(video_file)), partial, progress });
-        Ok(Video { setup, shared, encoder, second_pass: plan.encoding.pass.clone(), shift: None, end: 0 })
+        let (second_pass, cuts) = (plan.encoding.pass.clone(), plan.cuts.frames.clone());
+        Ok(Video { setup, shared, encoder, second_pass, cuts, shift: None, end: 0 })
     }
 
     fn fault(&self, doing: &str, error: AvError) -> SinkError {
@@ -167,7 +170,16 @@ impl Sink for Video {
         let _log = self.setup.log.enter();
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
         let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
-        let shift = self.shift.map_or_else(|| self.begin(pts, carried), Ok)?;
+        let is_begun = self.shift.is_some();
+        let mut shift = self.shift.map_or_else(|| self.begin(pts, carried), Ok)?;
+        if is_begun && self.cuts.contains(&stamp.number) && pts > self.end {
+            let from = self.end;
+            self.shared.with_file(&self.setup, |file| {
+                file.cut(from, pts);
+                Ok(())
+            })?;
+            shift += pts - from;
+        }
         self.shift = Some(shift);
         let time = self.encoder.next_time(pts.saturating_sub(shift));
         self.end = self.end.max(time.saturating_add(shift).saturating_add(duration));

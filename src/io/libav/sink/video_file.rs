@@ -6,8 +6,8 @@ use super::part_reader::intact_pictures;
 use super::{av_fault, encoding_error, fault};
 use crate::disk::{OutputFile, Partial, PartialOutput};
 use crate::encoding::{Audio, Encoding};
-use crate::journal::SourceEnds;
 use crate::journal::segments::timeline::Time;
+use crate::journal::{Cuts, SourceEnds};
 use crate::libav::capabilities::Chapters;
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::copy::{
@@ -36,6 +36,7 @@ pub(super) struct VideoFile {
     pub(super) name: String,
     pub(super) container: Container,
     pub(super) ends: SourceEnds,
+    pub(super) cuts: Cuts,
     no_chapters: bool,
     copies: Option<StreamCopier>,
     pub(super) muxer: Muxer,
@@ -66,6 +67,7 @@ pub(super) struct VideoFileParams<'a> {
     pub(super) base: AVRational,
     pub(super) rate: Ratio,
     pub(super) ends: SourceEnds,
+    pub(super) cuts: &'a Cuts,
     pub(super) encoding: &'a Encoding,
     pub(super) source: Option<&'a side_data::SourceFile>,
     /// The time code of the first picture, if it is not in the input.
@@ -180,7 +182,7 @@ impl VideoFileParams<'_> {
                 muxer.context().add_tags(timecode.iter().map(timecode_tag));
             }
         }
-        let cut = self.ends != SourceEnds::BOTH;
+        let cut = self.ends != SourceEnds::BOTH || !self.cuts.frames.is_empty();
         let copies = StreamCopier::new(input, &plans, self.container, muxer, cut, video, picture);
         copies.map_err(|e| self.fault("an extra stream cannot be set up", e))
     }
@@ -222,7 +224,7 @@ impl VideoFile {
         input: Option<Input>,
         mut picture: impl FnMut(&mut Muxer, Option<&sys::AVStream>) -> Result<usize, AvError>,
     ) -> Result<(VideoFile, Vec<String>), SinkError> {
-        let &VideoFileParams { output, container, ends, base, source, picture_only, .. } = params;
+        let &VideoFileParams { output, container, ends, cuts, base, source, picture_only, .. } = params;
         let no_chapters = params.encoding.no_chapters || picture_only;
         let mut losses = Vec::new();
         if source.is_some_and(|s| s.address.is_none()) && !picture_only {
@@ -233,7 +235,7 @@ impl VideoFile {
         let (out, mut muxer) = params.create_file()?;
         let mut timecodes = Timecodes::default();
         if !picture_only && let Some(input) = &input {
-            losses.extend(lost_metadata(input, container, !no_chapters, ends.last));
+            losses.extend(lost_metadata(input, container, !no_chapters, ends.last && cuts.frames.is_empty()));
             timecodes = params.timecodes(input, &mut losses);
         }
         let mut stream = 0;
@@ -256,6 +258,7 @@ impl VideoFile {
             name: output.to_string_lossy().into_owned(),
             container,
             ends,
+            cuts: cuts.clone(),
             no_chapters,
             copies,
             muxer,
@@ -283,13 +286,14 @@ impl VideoFile {
         let start = self.start.checked_div(tick).unwrap_or(Ratio::ZERO);
         self.shift = if together { pts } else { (start + Ratio::HALF).floor() };
         let first = together.then_some(pts);
-        let span = Span { base: self.base, first, end: None, shift: self.shift };
+        let span = Span { base: self.base, first, end: None, shift: self.shift, cuts: Vec::new() };
         if let Some(copies) = &mut self.copies {
-            let begun = copies.begin(span, !self.ends.last, self.jumps, &mut self.muxer);
+            let begun = copies.begin(span.clone(), !self.ends.last, self.jumps, &mut self.muxer);
             begun.map_err(|e| self.fault("the extra streams cannot be read", e))?;
         }
         if self.container.chapters() == Chapters::First
             && self.ends.last
+            && self.cuts.frames.is_empty()
             && !self.no_chapters
             && let Some(copies) = &self.copies
         {
@@ -308,6 +312,11 @@ impl VideoFile {
         }
         let begun = self.muxer.begin();
         begun.map_err(|e| self.fault("its header cannot be written", e))
+    }
+
+    /// Leaves out what is between two times of the input, in ticks of the file.
+    pub(super) fn cut(&mut self, from: i64, to: i64) {
+        self.copies.iter_mut().for_each(|copies| copies.cut(from, to));
     }
 
     /// Writes a packet of the picture, with times in ticks of `base` and after the shift, after the sound that

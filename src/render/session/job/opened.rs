@@ -7,7 +7,7 @@ use crate::pipeline::{FrameList, Reopen};
 use grainfield_filters::chain::Chain;
 use grainfield_filters::frame::{Format, Frame, Ranges, Spans};
 use grainfield_io::disk::cache::Cache;
-use grainfield_io::journal::SourceEnds;
+use grainfield_io::journal::{Cuts, SourceEnds};
 use grainfield_io::sink::Output;
 use grainfield_io::source::{self, Info, Input, Missing, Slot, Source, SourceError};
 use std::sync::Arc;
@@ -141,6 +141,8 @@ pub(super) struct RequestedFrames {
     pub(super) since_first: i64,
     /// The ends of the source that are requested.
     pub(super) ends: SourceEnds,
+    /// Where frames are left out.
+    pub(super) cuts: Cuts,
 }
 
 impl RequestedFrames {
@@ -151,7 +153,8 @@ impl RequestedFrames {
         let Some(ranges) = &opened.frames else {
             let total = info.last.map(|last| last.abs_diff(info.first) + 1);
             let total = total.filter(|_| request.missing != Missing::Skip);
-            return RequestedFrames { ranges: None, total, since_first: 0, ends: SourceEnds::BOTH };
+            let cuts = Cuts::default();
+            return RequestedFrames { ranges: None, total, since_first: 0, ends: SourceEnds::BOTH, cuts };
         };
         let ranges = last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last));
         let to_end = ranges.is_unbounded() || last.is_some_and(|last| ranges.max() == Some(last));
@@ -159,6 +162,7 @@ impl RequestedFrames {
             total: (!ranges.is_unbounded() && !opened.may_end_early).then(|| ranges.count()),
             since_first: ranges.min().map_or(0, |n| n.saturating_sub(first)),
             ends: SourceEnds { first: ranges.min() == Some(first), last: to_end },
+            cuts: Cuts::between(&ranges, request.frame_offset),
             ranges: Some(ranges),
         }
     }

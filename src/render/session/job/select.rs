@@ -262,6 +262,7 @@ impl Tracker<'_> {
         let video = self.segment_frames.map(|_| shard::Video {
             tick: (0, 1),
             ends: self.bound.frames.ends,
+            cuts: self.bound.frames.cuts.clone(),
             audio: encoding.audio,
             audio_codec: encoding.audio_codec.clone(),
             audio_bitrate: encoding.audio_bitrate,
