@@ -107,6 +107,9 @@ class Browser:
             time.sleep(0.05)
         return found
 
+    def cdp(self, name, values):
+        return self.call("/goog/cdp/execute", {"cmd": name, "params": values})
+
     def screenshot(self, path):
         path.write_bytes(base64.b64decode(self.call("/screenshot")))
 
@@ -138,28 +141,50 @@ SPREAD = """(() => {
 })()"""
 
 
+def grain_comes_and_goes(b, show):
+    """Grain is seen, and the command line copied."""
+    show("#grain=preset=35mm:strength=20")
+    b.until(f"{SPREAD} > 4")
+    b.run("window.copied = ''; navigator.clipboard.writeText = async (text) => (window.copied = text)")
+    b.run("[...document.querySelectorAll('#bar button')].find((b) => b.textContent.includes('command')).click()")
+    copied = b.until("window.copied")
+    assert copied == "grainfield render INPUT OUTPUT -f grain=preset=35mm:strength=20", copied
+    b.run("document.querySelector('#filters li .icon').click()")
+    b.until(f"{SPREAD} < 4")
+
+
+def a_sample_is_a_device_pixel(b, show):
+    screen = {"width": 700, "height": 500, "deviceScaleFactor": 2, "mobile": False}
+    b.cdp("Emulation.setDeviceMetricsOverride", screen)
+    show()
+    b.until("document.querySelector('.pane').width === 2 * document.querySelector('.pane').clientWidth")
+    b.cdp("Emulation.clearDeviceMetricsOverride", {})
+
+
+PAGE = [grain_comes_and_goes, a_sample_is_a_device_pixel]
+
+
 def page():
     folder = WORK / "book"
     folder.mkdir()
     build.page(folder)
+    url = f"http://127.0.0.1:{serve(folder)}/try.html"
     browser = Browser(9517)
-    try:
-        browser.call("/url", {"url": f"http://127.0.0.1:{serve(folder)}/try.html#grain=preset=35mm:strength=20"})
+
+    def show(chain=""):
+        browser.call("/url", {"url": "about:blank"})
+        browser.call("/url", {"url": url + chain})
         browser.until("document.body.dataset.ready === 'true'")
         browser.until("document.querySelector('.pane').dataset.shown?.includes('/frame/')")
-        browser.until(f"{SPREAD} > 4")
-        browser.run("window.copied = ''; navigator.clipboard.writeText = async (text) => (window.copied = text)")
-        browser.run("[...document.querySelectorAll('#bar button')].find((b) => b.textContent.includes('Copy')).click()")
-        copied = browser.until("window.copied")
-        check.equal("the command line", copied, "grainfield render INPUT OUTPUT -f grain=preset=35mm:strength=20")
-        browser.run("document.querySelector('#filters li .icon').click()")
-        browser.until(f"{SPREAD} < 4")
-        check.true("grain comes and goes", True)
-    except AssertionError as error:
-        check.true(f"the page: {error}", False)
-    finally:
-        browser.end()
 
+    for one in PAGE:
+        try:
+            one(browser, show)
+            fault = ""
+        except AssertionError as error:
+            fault = f": {error}"
+        check.true(f"the page, {one.__name__}{fault}", not fault)
+    browser.end()
 
 if __name__ == "__main__":
     if not build.package():

@@ -79,10 +79,12 @@ class Pane {
     this.error = '';
     this.retried = '';
     this.observer = new ResizeObserver((entries) => {
+      const { width, height } = this.canvas.getBoundingClientRect();
+      const near = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
       const box = entries[0].devicePixelContentBoxSize?.[0];
-      const size = box
-        ? [box.inlineSize, box.blockSize]
-        : [Math.round(this.canvas.clientWidth * devicePixelRatio), Math.round(this.canvas.clientHeight * devicePixelRatio)];
+      const exact = box ? [box.inlineSize, box.blockSize] : near;
+      // Emulated screens report boxes in pixels of the page.
+      const size = exact.every((v, i) => Math.abs(v - near[i]) <= 1) ? exact : near;
       if (!size[0] || !size[1]) return;
       [this.canvas.width, this.canvas.height] = size;
       this.sized.value = this.sized.peek() + 1;
