@@ -54,7 +54,7 @@ export function download(blob, name) {
 }
 
 /** @param {string} text @param {string} what */
-async function copy(text, what) {
+export async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
     toast(`${what} is in the clipboard`);
@@ -151,10 +151,12 @@ export function saveFile(title, name, write) {
 /** A word for a POSIX shell. @param {string} word */
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
-export function copyCommand() {
+export async function copyCommand() {
+  await check();
   const c = clip.value;
-  const chain = checked.value?.chain;
+  const { chain, faults } = checked.value ?? {};
   if (!c) return;
+  if (faults?.length) return toast(`not copied: ${faults[0].text}`, true);
   const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(chain ? ['-f', chain] : [])];
   const frames = framesText();
   if (frames) words.push('--frames', frames);
@@ -165,7 +167,8 @@ export function copyCommand() {
 /** The recipe as TOML or a chain, to be copied or replaced. */
 export function recipeText() {
   const text = signal(checked.value?.toml ?? '');
-  const problem = signal('');
+  // The text has no place for what cannot be read.
+  const problem = signal(checked.value?.faults.map((f) => `left out: ${f.text}`).join('\n') ?? '');
   dialog('Recipe as text', (close) => html`
     <textarea rows="18" spellcheck="false" autofocus aria-label="The recipe" .value=${text.value} @input=${(/** @type {any} */ e) => (text.value = e.target.value)}></textarea>
     ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}

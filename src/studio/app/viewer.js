@@ -571,6 +571,11 @@ export function startViewer(root) {
 export async function png(side) {
   const c = clip.value;
   if (!c) throw new Error('no clip is open');
+  if (side === 'out') {
+    await check();
+    const fault = checked.value?.faults[0];
+    if (fault) throw new Error(`no picture is made: ${fault.text}`);
+  }
   const got = await picture(`/frame/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}`);
   const canvas = new OffscreenCanvas(got.image.width, got.image.height);
   /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
