@@ -194,11 +194,16 @@ export function control(step, place, s) {
   </div>`;
 }
 
+/** @param {Step} step @param {Setting} s */
+const isFaulty = (step, s) => !!checked.value?.faults.some((f) => f.step === doc.value.steps.indexOf(step) && f.setting === s.id);
+
 /** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
 function body(step, s, given, effective, id) {
   const set = (/** @type {string | null} */ text) => setValue(step.id, s.id, text);
   const value = given ?? effective;
   const typed = (/** @type {any} */ e) => set(e.target.value.trim() === '' ? null : e.target.value.trim());
+  // Of a text that cannot be read nothing can be kept: it stays in a plain field, until another takes its place.
+  if (isCurve(given) && !given?.startsWith('@') && isFaulty(step, s)) return text(id, value, typed);
   switch (s.kind) {
     case 'switch':
       return html`<input id=${id} type="checkbox" .checked=${/^(true|1|yes|on)$/i.test(value)}
