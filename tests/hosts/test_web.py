@@ -220,6 +220,25 @@ def a_valid_text_replaces_a_broken_one(b, show):
         b.until("location.hash === '#grain=strength=7'")
 
 
+def filters_are_found_by_their_names(b, show):
+    show()
+    b.run("[...document.querySelectorAll('#filters .add')].at(-1).click()")
+
+    def search(text):
+        b.run(f"""const field = document.querySelector('dialog .search');
+            field.value = '{text}';
+            field.dispatchEvent(new Event('input'));""")
+
+    wanted = {"lut": "lut", "35mm": "grain-35mm", "rain": "particles-rain", "8mm": "grain-super8", "Film": "grain", "sand": "sand"}
+    for typed, found in wanted.items():
+        search(typed)
+        first = b.run("return document.querySelector('dialog [role=option]')?.id")
+        assert first == f"choice-{found}", (typed, first)
+    for typed in ("%", "qqq"):
+        search(typed)
+        b.until(f"document.querySelector('dialog').textContent.includes('Nothing found for ‘{typed}’')")
+
+
 PAGE = [
     grain_comes_and_goes,
     a_sample_is_a_device_pixel,
@@ -227,6 +246,7 @@ PAGE = [
     the_beginning_cannot_be_undone,
     a_setting_with_an_error_is_not_left_out,
     a_valid_text_replaces_a_broken_one,
+    filters_are_found_by_their_names,
 ]
 
 

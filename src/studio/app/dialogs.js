@@ -10,6 +10,7 @@ import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
 import { fileDialog } from './files.js';
 import { startThumbs, withFilter } from './thumbs.js';
 import { spoken } from './controls.js';
+import { rank, synonyms } from './search.js';
 
 /** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
  * @param {string} title @param {(close: () => void) => unknown} body @param {string} [kind] */
@@ -204,14 +205,10 @@ function chooser(title, all) {
   };
   const below = (/** @type {string} */ id) => all.filter((one) => one.under === id).length;
   const found = () => {
-    const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
-    if (!words.length) return all.filter((one) => !one.under || unfolded.value.has(one.under));
-    const score = (/** @type {typeof all[0]} */ one) => {
-      const name = one.name.toLowerCase();
-      const text = `${name} ${one.id} ${one.more} ${one.group ?? ''}`.toLowerCase();
-      if (!words.every((w) => text.includes(w))) return -1;
-      return words.length && name.startsWith(words[0]) ? 2 : words.some((w) => name.includes(w)) ? 1 : 0;
-    };
+    if (!typed.value.trim()) return all.filter((one) => !one.under || unfolded.value.has(one.under));
+    // A preset is called by its own name, its filter's is the title of all of them.
+    const score = (/** @type {typeof all[0]} */ one) => rank(typed.value, [...(one.filter ? [one.filter.values.preset ?? one.filter.name] : []), ...(one.under ? [] : [one.name]), ...(synonyms[one.id]?.split(' ') ?? [])],
+      one.name, `${one.id} ${one.more} ${one.group ?? ''}`);
     return all.map((one) => ({ one, score: score(one) })).filter((s) => s.score >= 0).sort((a, b) => b.score - a.score).map((s) => s.one);
   };
   const { element } = dialog(title, (close) => {
@@ -243,6 +240,7 @@ function chooser(title, all) {
             use(list[at.value]);
           }
         }}>
+      ${list.length ? nothing : html`<p class="empty" role="status">Nothing found for ‘${typed.value.trim()}’.</p>`}
       <ul id="choices" role="listbox" aria-label=${title}>${list.map((one, i) => html`${!typed.value && one.group && one.group !== list[i - 1]?.group && one.filter ? html`<li class="heading" role="presentation">${one.group}</li>` : nothing}
         <li id="choice-${one.id}" class=${one.under && !typed.value ? 'preset' : ''} role="option" aria-selected=${i === at.value} @click=${() => use(one)}>
         ${one.filter && clip.value ? html`<canvas class="thumb" width="1" height="1" data-choice=${one.id} aria-hidden="true"></canvas>` : nothing}
