@@ -239,6 +239,32 @@ def filters_are_found_by_their_names(b, show):
         b.until(f"document.querySelector('dialog').textContent.includes('Nothing found for ‘{typed}’')")
 
 
+DROP = """((name, type, text) => {
+  const data = new DataTransfer();
+  data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name, { type }));
+  document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));
+})"""
+
+
+def drop(b, path, kind):
+    b.run(f"{DROP}('{path.name}', '{kind}', '{base64.b64encode(path.read_bytes()).decode()}')")
+    b.until(f"document.querySelector('[data-fps]').textContent.includes('{path.name}')")
+
+
+def clips_have_their_rate_and_length(b, show):
+    show()
+    for rate, told in {"30000/1001": "29.97", "24": "24"}.items():
+        clip = WORK / f"at{told}.webm"
+        # Sound that is longer than the picture.
+        picture = f"testsrc2=size=160x90:rate={rate},trim=end_frame=50"
+        line = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", picture, "-f", "lavfi", "-i", "sine=duration=2.3"]
+        subprocess.run([*line, "-c:v", "libvpx", "-c:a", "libvorbis", clip], check=True)
+        drop(b, clip, "video/webm")
+        fps = b.run("return document.querySelector('[data-fps]').textContent")
+        last = b.run("return document.querySelector('.frames').max")
+        assert f", {told} fps" in fps and last == "49", (fps, last)
+
+
 PAGE = [
     grain_comes_and_goes,
     a_sample_is_a_device_pixel,
@@ -247,6 +273,7 @@ PAGE = [
     a_setting_with_an_error_is_not_left_out,
     a_valid_text_replaces_a_broken_one,
     filters_are_found_by_their_names,
+    clips_have_their_rate_and_length,
 ]
 
 
