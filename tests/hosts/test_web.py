@@ -263,6 +263,27 @@ def clips_have_their_rate_and_length(b, show):
         fps = b.run("return document.querySelector('[data-fps]').textContent")
         last = b.run("return document.querySelector('.frames').max")
         assert f", {told} fps" in fps and last == "49", (fps, last)
+    b.run(f"{COPIED}('command')")
+    b.until("document.querySelector('#toasts').textContent.includes('YUV')")
+
+
+def nothing_needs_a_server(b, show):
+    show("#lut")
+    b.until("document.querySelector('[data-setting=file]')")
+    assert not b.run("return document.querySelector('[aria-label$=\"choose a file\"]')")
+    b.run("[...document.querySelectorAll('#filters .add')].at(-1).click()")
+    assert b.run("return document.querySelector('#choice-lut') && !document.querySelector('#choice-lavfi')")
+
+
+def a_failure_to_load_is_explained(b, show):
+    for missing in ("grainfield.wasm", "worker.js"):
+        folder = WORK / f"without-{missing}"
+        folder.mkdir()
+        build.page(folder)
+        (folder / "try" / missing).unlink()
+        b.call("/url", {"url": f"http://127.0.0.1:{serve(folder)}/try.html"})
+        b.until("document.body.dataset.ready === 'failed'")
+        assert "could not be loaded" in b.run("return document.querySelector('#view [role=alert]').textContent")
 
 
 PAGE = [
@@ -274,6 +295,8 @@ PAGE = [
     a_valid_text_replaces_a_broken_one,
     filters_are_found_by_their_names,
     clips_have_their_rate_and_length,
+    nothing_needs_a_server,
+    a_failure_to_load_is_explained,
 ]
 
 

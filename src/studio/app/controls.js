@@ -1,6 +1,7 @@
 // @ts-check A control for each kind of setting, made from the catalog. Values are text, as in a recipe.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
+import { has } from './api.js';
 import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, offers, post, report, scale, setValue, settingOf, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
@@ -230,9 +231,10 @@ function body(step, s, given, effective, id) {
     case 'track file':
     case 'font':
     case 'look-up table':
-      return html`${text(id, given ?? '', typed, 'none')}
+      // Where no server is there are no files to choose from.
+      return has('file.open') ? html`${text(id, given ?? '', typed, 'none')}
         <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"
-          @click=${() => fileDialog(`${s.label}`, '', (path) => set(path))}>${icon('file')}</button>`;
+          @click=${() => fileDialog(`${s.label}`, '', (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'files need the program');
     case 'source frame':
       return html`${text(id, given ?? '', typed, 'none')}
         <button class="small" title="The frame that is shown" @click=${() => set(String(frame.value))}>this</button>`;

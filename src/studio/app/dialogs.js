@@ -2,7 +2,7 @@
 // Windows over the page: files, filters to add, commands, keys, renders.
 
 import { html, nothing, render } from './vendor/lit-html.js';
-import { ApiError, get, post } from './api.js';
+import { ApiError, get, has, post } from './api.js';
 import {
   addStep, catalog, check, checked, clip, dirty, effect, frame, frameOf, framesText, openClip, originals, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
@@ -281,7 +281,7 @@ export function addFilterDialog() {
   const names = Object.keys(uses);
   const use = (/** @type {{name: string}} */ f) => names.find((n) => uses[n].includes(f.name)) ?? 'Others';
   const order = (/** @type {{name: string}} */ f) => (names.indexOf(use(f)) + 1 || 99) * 100 + (uses[use(f)]?.indexOf(f.name) ?? 0);
-  const all = [...catalog.value].sort((a, b) => order(a) - order(b)).flatMap((f) => {
+  const all = catalog.value.filter((f) => has(`filter.add.${f.name}`)).sort((a, b) => order(a) - order(b)).flatMap((f) => {
     const presets = f.settings.find((/** @type {any} */ s) => s.id === 'preset')?.choices ?? [];
     return [
       { id: f.name, name: f.label, more: f.help, group: use(f), filter: { name: f.name, values: {} }, run: () => addStep(f.name) },

@@ -20,8 +20,8 @@ const commands = new Set([
   'step.forward50', 'go.start', 'go.end', 'view.side', 'view.stack', 'view.out', 'view.in', 'view.wipe', 'view.diff', 'view.flip', 'view.fit', 'view.fill', 'view.one', 'view.zoomin',
   'view.zoomout', 'help.keys', 'help.palette', 'play.result', 'play.stop',
 ]);
-/** Whether the page has a command. @param {string} id */
-export const has = (id) => commands.has(id) || /^(filter|look|mask)\.(?!times)/.test(id);
+/** Whether the page has a command; FFmpeg's filters it has not. @param {string} id */
+export const has = (id) => id !== 'filter.add.lavfi' && (commands.has(id) || /^(filter|look|mask)\.(?!times)/.test(id));
 
 /** @typedef {{worker: Worker, jobs: Map<number, {job: any, resolve: (told: any) => void, reject: (error: unknown) => void}>, has: number}} Runner */
 

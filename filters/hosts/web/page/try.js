@@ -102,7 +102,6 @@ function startAddress() {
   addEventListener('pagehide', keep);
   // Another chain was typed there, or an entry with one was gone back to.
   addEventListener('hashchange', () => {
-    if (location.hash === written) return;
     clearTimeout(soon);
     ofAddress().then(replaceRecipe, report);
   });
@@ -135,6 +134,14 @@ function toggle() {
 Object.assign(command('play.result'), { run: toggle });
 Object.assign(command('play.stop'), { run: stop });
 
+/** What a command line makes otherwise than the page, of clips. */
+const differs = () => (clip.value?.kind === 'video' ? `The page filters RGB of 8 bits. The program filters ${clip.value.name} in its own format, most often YUV: the look is the same, single samples are not.` : '');
+const copyCommand = command('recipe.command').run;
+Object.assign(command('recipe.command'), { run: async () => {
+  await copyCommand();
+  if (differs() && !checked.value?.faults.length) toast(differs());
+} });
+
 const button = (/** @type {string} */ id) => {
   const { label, icon: shape, on, can, run } = command(id);
   return html`<button class="icon ${on?.() ? 'lit' : ''}" title="${label} (${keyText(id)})" aria-label=${label} aria-pressed=${on ? String(on()) : nothing}
@@ -148,14 +155,14 @@ const bar = () => html`<a class="brand" href="index.html" title="The handbook">G
       openFile(e.target.files[0]);
       e.target.value = '';
     }}></label>
-  <span class="dim">or drop it here; it stays on this machine. Examples:</span>
+  <span class="dim">or drop it here. Examples:</span>
   <button title="A landscape that is drawn here" @click=${() => open(drawn(), 'dusk')}>Dusk</button>
   <button title="A small photo" @click=${() => open(openFlower(), 'flower')}>Flower</button>
   <span class="group">${button('edit.undo')}${button('edit.redo')}</span>
   <span class="group">${button('view.wipe')}${button('view.out')}${button('view.side')}${button('view.diff')}</span>
   <span class="group">${worded('view.one', '1:1')}${worded('view.fit', 'Fit')}</span>
   <span class="space"></span>
-  <button ?disabled=${!checked.value} title="${command('recipe.command').label} (${keyText('recipe.command')})" @click=${() => command('recipe.command').run()}>Copy command line</button>
+  <button ?disabled=${!checked.value} title="${command('recipe.command').label} (${keyText('recipe.command')}). ${differs()}" @click=${() => command('recipe.command').run()}>Copy command line</button>
   <button ?disabled=${!checked.value} title="The address of this page with these filters; a file of your own is not in it" @click=${() => copyLink().catch(report)}>Copy link</button>
   ${worded('recipe.text', 'Recipe')}
   ${worded('frame.save.out', 'Save PNG')}`;
@@ -249,6 +256,8 @@ async function begin() {
 }
 
 begin().catch((error) => {
-  report(error);
+  render(html`<div class="failed" role="alert"><h1>The filters could not be loaded</h1><p class="bad">${error.message}</p>
+    <p>Load the page again. If that does not help: it needs a browser with SIMD in WebAssembly (Chrome or Edge 91, Firefox 89, Safari 16.4, or later), and its server must send the file
+      try/grainfield.wasm as it was built.</p><button class="main" @click=${() => location.reload()}>Load again</button></div>`, byId('view'));
   document.body.dataset.ready = 'failed';
 });
