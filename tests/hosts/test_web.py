@@ -286,6 +286,40 @@ def a_failure_to_load_is_explained(b, show):
         assert "could not be loaded" in b.run("return document.querySelector('#view [role=alert]').textContent")
 
 
+def fingers_scroll_slide_and_zoom(b, show):
+    b.cdp("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True})
+    b.cdp("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    show("#grain=strength=5,noise")
+
+    def touch(kind, *points):
+        places = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)]
+        b.cdp("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
+
+    def box(selector):
+        b.run(f"document.querySelector('{selector}').scrollIntoView({{ block: 'center' }})")
+        return b.run(f"const r = document.querySelector('{selector}').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]")
+
+    for across, down, changes in ((0, -15, False), (5, 0, True)):
+        x, y, width, height = box("[data-setting=strength] input[type=range]")
+        touch("touchStart", (x + width * 0.7, y + height / 2))
+        for i in range(1, 10):
+            touch("touchMove", (x + width * 0.7 + across * i, y + height / 2 + down * i))
+        touch("touchEnd")
+        time.sleep(0.5)
+        now = b.run("return document.querySelector('[data-setting=strength] input.number').value")
+        assert (now != "5") == changes, (across, down, now)
+    x, y, width, height = box(".pane")
+    x, y = x + width / 2, y + height / 2
+    touch("touchStart", (x - 20, y))
+    touch("touchStart", (x - 20, y), (x + 20, y))
+    for i in range(1, 9):
+        touch("touchMove", (x - 20 - 10 * i, y), (x + 20 + 10 * i, y))
+    touch("touchEnd")
+    b.until("/region=\\d+%2C\\d+%2C1\\d\\d%2C/.test(document.querySelector('.pane').dataset.shown)")
+    b.cdp("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    b.cdp("Emulation.clearDeviceMetricsOverride", {})
+
+
 PAGE = [
     grain_comes_and_goes,
     a_sample_is_a_device_pixel,
@@ -297,6 +331,7 @@ PAGE = [
     clips_have_their_rate_and_length,
     nothing_needs_a_server,
     a_failure_to_load_is_explained,
+    fingers_scroll_slide_and_zoom,
 ]
 
 

@@ -10,6 +10,7 @@ import { command, icon, keyText, onKey } from './keys.js';
 import { isCurve } from './controls.js';
 import { play, playing, scrubbing, shownRate, startViewer } from './viewer.js';
 import { copy } from './dialogs.js';
+import { startTouch } from './touch.js';
 import { closeOthers, drawn, ofClip, ofPicture, sourceOf } from './sources.js';
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -242,6 +243,7 @@ async function begin() {
   }
   byId('view').replaceChildren();
   startViewer(byId('view'));
+  startTouch(byId('view'));
   startFilters(byId('filters'));
   startCurves();
   startDock();
@@ -256,6 +258,7 @@ async function begin() {
 }
 
 begin().catch((error) => {
+  byId('view').replaceChildren();
   render(html`<div class="failed" role="alert"><h1>The filters could not be loaded</h1><p class="bad">${error.message}</p>
     <p>Load the page again. If that does not help: it needs a browser with SIMD in WebAssembly (Chrome or Edge 91, Firefox 89, Safari 16.4, or later), and its server must send the file
       try/grainfield.wasm as it was built.</p><button class="main" @click=${() => location.reload()}>Load again</button></div>`, byId('view'));
