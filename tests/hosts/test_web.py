@@ -100,7 +100,7 @@ class Browser:
         return self.call("/execute/sync", {"script": script, "args": []})
 
     def until(self, script):
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while not (found := self.run(f"return {script}")):
             if time.monotonic() > end:
                 raise AssertionError(f"not within a minute: {script}")
@@ -320,6 +320,17 @@ def fingers_scroll_slide_and_zoom(b, show):
     b.cdp("Emulation.clearDeviceMetricsOverride", {})
 
 
+def a_wipe_has_each_picture_in_its_part(b, show):
+    show("#scale=width=640:height=360")
+    pixel = "return [...document.querySelector('.pane').getContext('2d').getImageData(X, 400, 1, 1).data]"
+    b.until("document.querySelector('.pane').dataset.shown.includes('640')")
+    time.sleep(1)
+    assert b.run(pixel.replace("X", "1050"))[:3] == [22, 22, 22], "the source is seen beside the result"
+    assert b.run(pixel.replace("X", "10"))[:3] != [22, 22, 22], "the source is not in its place"
+    b.run("document.querySelector('[aria-label=Difference]').click()")
+    b.until("document.querySelector('.panelabel.bad')?.textContent.includes('640×360')")
+
+
 PAGE = [
     grain_comes_and_goes,
     a_sample_is_a_device_pixel,
@@ -332,6 +343,7 @@ PAGE = [
     nothing_needs_a_server,
     a_failure_to_load_is_explained,
     fingers_scroll_slide_and_zoom,
+    a_wipe_has_each_picture_in_its_part,
 ]
 
 
