@@ -35,6 +35,7 @@ const FILES: &[(&str, &[u8])] = table![
     "dialogs.js",
     "files.js",
     "render.js",
+    "search.js",
     "keys.js",
     "vendor/lit-html.js",
     "vendor/signals-core.js",

@@ -107,6 +107,9 @@ class Browser:
             time.sleep(0.05)
         return found
 
+    def cdp(self, name, values):
+        return self.call("/goog/cdp/execute", {"cmd": name, "params": values})
+
     def screenshot(self, path):
         path.write_bytes(base64.b64decode(self.call("/screenshot")))
 
@@ -138,28 +141,233 @@ SPREAD = """(() => {
 })()"""
 
 
+def grain_comes_and_goes(b, show):
+    """Grain is seen, and the command line copied."""
+    show("#grain=preset=35mm:strength=20")
+    b.until(f"{SPREAD} > 4")
+    b.run("window.copied = ''; navigator.clipboard.writeText = async (text) => (window.copied = text)")
+    b.run("[...document.querySelectorAll('#bar button')].find((b) => b.textContent.includes('command')).click()")
+    copied = b.until("window.copied")
+    assert copied == "grainfield render INPUT OUTPUT -f grain=preset=35mm:strength=20", copied
+    b.run("document.querySelector('#filters li .icon').click()")
+    b.until(f"{SPREAD} < 4")
+
+
+def a_sample_is_a_device_pixel(b, show):
+    screen = {"width": 700, "height": 500, "deviceScaleFactor": 2, "mobile": False}
+    b.cdp("Emulation.setDeviceMetricsOverride", screen)
+    show()
+    b.until("document.querySelector('.pane').width === 2 * document.querySelector('.pane').clientWidth")
+    b.cdp("Emulation.clearDeviceMetricsOverride", {})
+
+
+# Types a value of the chosen filter, and copies what a button of the bar gives.
+TYPE = """((id, text) => {
+  const field = document.querySelector(`[data-setting=${id}] input.text, [data-setting=${id}] input.number`);
+  field.value = text;
+  field.dispatchEvent(new Event('change'));
+})"""
+COPIED = """(async (name) => {
+  window.copied = '';
+  navigator.clipboard.writeText = async (text) => (window.copied = text);
+  [...document.querySelectorAll('#bar button')].find((b) => b.textContent.includes(name)).click();
+})"""
+
+
+def the_address_keeps_the_chain(b, show):
+    show("#grain=preset=35mm,levels=gamma=1.1")
+    b.run(f"{TYPE}('strength', '9')")
+    b.until("decodeURIComponent(location.hash) === '#grain=preset=35mm:strength=9,levels=gamma=1.1'")
+    b.run(f"{COPIED}('link')")
+    copied = b.until("window.copied")
+    assert copied.endswith("#grain=preset=35mm:strength=9,levels=gamma=1.1"), copied
+    # What a chain has no words for stays, too: a filter that is off.
+    b.run("document.querySelector('#filters li input').click()")
+    b.until("location.hash === '#levels=gamma=1.1'")
+    b.call("/refresh", {})
+    b.until("document.body.dataset.ready === 'true'")
+    b.until("document.querySelectorAll('#filters li.off').length === 1")
+    b.run("location.hash = '#invert'")
+    b.until("document.querySelector('#filters li .name').textContent === 'Invert'")
+    b.call("/back", {})
+    b.until("document.querySelectorAll('#filters li.off').length === 1")
+
+
+def the_beginning_cannot_be_undone(b, show):
+    show()
+    assert b.run("return document.querySelector('[aria-label=Undo]').disabled")
+
+
+def a_setting_with_an_error_is_not_left_out(b, show):
+    show("#grain=strength=10")
+    b.run(f"{TYPE}('strength', '500')")
+    b.until("document.querySelector('.fault')")
+    b.run("HTMLAnchorElement.prototype.click = () => (window.saved = true)")
+    for name in ("command", "link", "Save"):
+        b.run("document.querySelectorAll('#toasts p').forEach((p) => p.click())")
+        b.run(f"{COPIED}('{name}')")
+        b.until("document.querySelector('#toasts .bad')?.textContent.includes('500')")
+        assert not b.run("return window.copied || window.saved"), name
+
+
+def a_valid_text_replaces_a_broken_one(b, show):
+    show("#grain=strength=10")
+    for broken in ("0=0;x=12", "5=0;2=0.3"):
+        b.run(f"{TYPE}('strength', '{broken}')")
+        b.until("document.querySelector('[data-setting=strength] .fault')")
+        assert b.run("return document.querySelector('[data-setting=strength] input').value") == broken
+        b.run(f"{TYPE}('strength', '7')")
+        b.until("location.hash === '#grain=strength=7'")
+
+
+def filters_are_found_by_their_names(b, show):
+    show()
+    b.run("[...document.querySelectorAll('#filters .add')].at(-1).click()")
+
+    def search(text):
+        b.run(f"""const field = document.querySelector('dialog .search');
+            field.value = '{text}';
+            field.dispatchEvent(new Event('input'));""")
+
+    wanted = {"lut": "lut", "35mm": "grain-35mm", "rain": "particles-rain", "8mm": "grain-super8", "Film": "grain", "sand": "sand"}
+    for typed, found in wanted.items():
+        search(typed)
+        first = b.run("return document.querySelector('dialog [role=option]')?.id")
+        assert first == f"choice-{found}", (typed, first)
+    for typed in ("%", "qqq"):
+        search(typed)
+        b.until(f"document.querySelector('dialog').textContent.includes('Nothing found for ‘{typed}’')")
+
+
+DROP = """((name, type, text) => {
+  const data = new DataTransfer();
+  data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name, { type }));
+  document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, cancelable: true }));
+})"""
+
+
+def drop(b, path, kind):
+    b.run(f"{DROP}('{path.name}', '{kind}', '{base64.b64encode(path.read_bytes()).decode()}')")
+    b.until(f"document.querySelector('[data-fps]').textContent.includes('{path.name}')")
+
+
+def clips_have_their_rate_and_length(b, show):
+    show()
+    for rate, told in {"30000/1001": "29.97", "24": "24"}.items():
+        clip = WORK / f"at{told}.webm"
+        # Sound that is longer than the picture.
+        picture = f"testsrc2=size=160x90:rate={rate},trim=end_frame=50"
+        line = ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", picture, "-f", "lavfi", "-i", "sine=duration=2.3"]
+        subprocess.run([*line, "-c:v", "libvpx", "-c:a", "libvorbis", clip], check=True)
+        drop(b, clip, "video/webm")
+        fps = b.run("return document.querySelector('[data-fps]').textContent")
+        last = b.run("return document.querySelector('.frames').max")
+        assert f", {told} fps" in fps and last == "49", (fps, last)
+    b.run(f"{COPIED}('command')")
+    b.until("document.querySelector('#toasts').textContent.includes('YUV')")
+
+
+def nothing_needs_a_server(b, show):
+    show("#lut")
+    b.until("document.querySelector('[data-setting=file]')")
+    assert not b.run("return document.querySelector('[aria-label$=\"choose a file\"]')")
+    b.run("[...document.querySelectorAll('#filters .add')].at(-1).click()")
+    assert b.run("return document.querySelector('#choice-lut') && !document.querySelector('#choice-lavfi')")
+
+
+def a_failure_to_load_is_explained(b, show):
+    for missing in ("grainfield.wasm", "worker.js"):
+        folder = WORK / f"without-{missing}"
+        folder.mkdir()
+        build.page(folder)
+        (folder / "try" / missing).unlink()
+        b.call("/url", {"url": f"http://127.0.0.1:{serve(folder)}/try.html"})
+        b.until("document.body.dataset.ready === 'failed'")
+        assert "could not be loaded" in b.run("return document.querySelector('#view [role=alert]').textContent")
+
+
+def fingers_scroll_slide_and_zoom(b, show):
+    b.cdp("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True})
+    b.cdp("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+    show("#grain=strength=5,noise")
+
+    def touch(kind, *points):
+        places = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)]
+        b.cdp("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
+
+    def box(selector):
+        b.run(f"document.querySelector('{selector}').scrollIntoView({{ block: 'center' }})")
+        return b.run(f"const r = document.querySelector('{selector}').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]")
+
+    for across, down, changes in ((0, -15, False), (5, 0, True)):
+        x, y, width, height = box("[data-setting=strength] input[type=range]")
+        touch("touchStart", (x + width * 0.7, y + height / 2))
+        for i in range(1, 10):
+            touch("touchMove", (x + width * 0.7 + across * i, y + height / 2 + down * i))
+        touch("touchEnd")
+        time.sleep(0.5)
+        now = b.run("return document.querySelector('[data-setting=strength] input.number').value")
+        assert (now != "5") == changes, (across, down, now)
+    x, y, width, height = box(".pane")
+    x, y = x + width / 2, y + height / 2
+    touch("touchStart", (x - 20, y))
+    touch("touchStart", (x - 20, y), (x + 20, y))
+    for i in range(1, 9):
+        touch("touchMove", (x - 20 - 10 * i, y), (x + 20 + 10 * i, y))
+    touch("touchEnd")
+    b.until("/region=\\d+%2C\\d+%2C1\\d\\d%2C/.test(document.querySelector('.pane').dataset.shown)")
+    b.cdp("Emulation.setTouchEmulationEnabled", {"enabled": False})
+    b.cdp("Emulation.clearDeviceMetricsOverride", {})
+
+
+def a_wipe_has_each_picture_in_its_part(b, show):
+    show("#scale=width=640:height=360")
+    pixel = "return [...document.querySelector('.pane').getContext('2d').getImageData(X, 400, 1, 1).data]"
+    b.until("document.querySelector('.pane').dataset.shown.includes('640')")
+    time.sleep(1)
+    assert b.run(pixel.replace("X", "1050"))[:3] == [22, 22, 22], "the source is seen beside the result"
+    assert b.run(pixel.replace("X", "10"))[:3] != [22, 22, 22], "the source is not in its place"
+    b.run("document.querySelector('[aria-label=Difference]').click()")
+    b.until("document.querySelector('.panelabel.bad')?.textContent.includes('640×360')")
+
+
+PAGE = [
+    grain_comes_and_goes,
+    a_sample_is_a_device_pixel,
+    the_address_keeps_the_chain,
+    the_beginning_cannot_be_undone,
+    a_setting_with_an_error_is_not_left_out,
+    a_valid_text_replaces_a_broken_one,
+    filters_are_found_by_their_names,
+    clips_have_their_rate_and_length,
+    nothing_needs_a_server,
+    a_failure_to_load_is_explained,
+    fingers_scroll_slide_and_zoom,
+    a_wipe_has_each_picture_in_its_part,
+]
+
+
 def page():
     folder = WORK / "book"
     folder.mkdir()
     build.page(folder)
+    url = f"http://127.0.0.1:{serve(folder)}/try.html"
     browser = Browser(9517)
-    try:
-        browser.call("/url", {"url": f"http://127.0.0.1:{serve(folder)}/try.html#grain=preset=35mm:strength=20"})
+
+    def show(chain=""):
+        browser.call("/url", {"url": "about:blank"})
+        browser.call("/url", {"url": url + chain})
         browser.until("document.body.dataset.ready === 'true'")
         browser.until("document.querySelector('.pane').dataset.shown?.includes('/frame/')")
-        browser.until(f"{SPREAD} > 4")
-        browser.run("window.copied = ''; navigator.clipboard.writeText = async (text) => (window.copied = text)")
-        browser.run("[...document.querySelectorAll('#bar button')].find((b) => b.textContent.includes('Copy')).click()")
-        copied = browser.until("window.copied")
-        check.equal("the command line", copied, "grainfield render INPUT OUTPUT -f grain=preset=35mm:strength=20")
-        browser.run("document.querySelector('#filters li .icon').click()")
-        browser.until(f"{SPREAD} < 4")
-        check.true("grain comes and goes", True)
-    except AssertionError as error:
-        check.true(f"the page: {error}", False)
-    finally:
-        browser.end()
 
+    for one in PAGE:
+        try:
+            one(browser, show)
+            fault = ""
+        except AssertionError as error:
+            fault = f": {error}"
+        check.true(f"the page, {one.__name__}{fault}", not fault)
+    browser.end()
 
 if __name__ == "__main__":
     if not build.package():

@@ -1,6 +1,7 @@
 // @ts-check A control for each kind of setting, made from the catalog. Values are text, as in a recipe.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
+import { has } from './api.js';
 import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, offers, post, report, scale, setValue, settingOf, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
@@ -194,11 +195,16 @@ export function control(step, place, s) {
   </div>`;
 }
 
+/** @param {Step} step @param {Setting} s */
+const isFaulty = (step, s) => !!checked.value?.faults.some((f) => f.step === doc.value.steps.indexOf(step) && f.setting === s.id);
+
 /** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
 function body(step, s, given, effective, id) {
   const set = (/** @type {string | null} */ text) => setValue(step.id, s.id, text);
   const value = given ?? effective;
   const typed = (/** @type {any} */ e) => set(e.target.value.trim() === '' ? null : e.target.value.trim());
+  // Of a text that cannot be read nothing can be kept: it stays in a plain field, until another takes its place.
+  if (isCurve(given) && !given?.startsWith('@') && isFaulty(step, s)) return text(id, value, typed);
   switch (s.kind) {
     case 'switch':
       return html`<input id=${id} type="checkbox" .checked=${/^(true|1|yes|on)$/i.test(value)}
@@ -225,9 +231,10 @@ function body(step, s, given, effective, id) {
     case 'track file':
     case 'font':
     case 'look-up table':
-      return html`${text(id, given ?? '', typed, 'none')}
+      // Where no server is there are no files to choose from.
+      return has('file.open') ? html`${text(id, given ?? '', typed, 'none')}
         <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"
-          @click=${() => fileDialog(`${s.label}`, '', (path) => set(path))}>${icon('file')}</button>`;
+          @click=${() => fileDialog(`${s.label}`, '', (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'files need the program');
     case 'source frame':
       return html`${text(id, given ?? '', typed, 'none')}
         <button class="small" title="The frame that is shown" @click=${() => set(String(frame.value))}>this</button>`;

@@ -2,7 +2,7 @@
 // Windows over the page: files, filters to add, commands, keys, renders.
 
 import { html, nothing, render } from './vendor/lit-html.js';
-import { ApiError, get, post } from './api.js';
+import { ApiError, get, has, post } from './api.js';
 import {
   addStep, catalog, check, checked, clip, dirty, effect, frame, frameOf, framesText, openClip, originals, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
@@ -10,6 +10,7 @@ import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
 import { fileDialog } from './files.js';
 import { startThumbs, withFilter } from './thumbs.js';
 import { spoken } from './controls.js';
+import { rank, synonyms } from './search.js';
 
 /** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
  * @param {string} title @param {(close: () => void) => unknown} body @param {string} [kind] */
@@ -54,7 +55,7 @@ export function download(blob, name) {
 }
 
 /** @param {string} text @param {string} what */
-async function copy(text, what) {
+export async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
     toast(`${what} is in the clipboard`);
@@ -151,10 +152,12 @@ export function saveFile(title, name, write) {
 /** A word for a POSIX shell. @param {string} word */
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
-export function copyCommand() {
+export async function copyCommand() {
+  await check();
   const c = clip.value;
-  const chain = checked.value?.chain;
+  const { chain, faults } = checked.value ?? {};
   if (!c) return;
+  if (faults?.length) return toast(`not copied: ${faults[0].text}`, true);
   const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(chain ? ['-f', chain] : [])];
   const frames = framesText();
   if (frames) words.push('--frames', frames);
@@ -165,7 +168,8 @@ export function copyCommand() {
 /** The recipe as TOML or a chain, to be copied or replaced. */
 export function recipeText() {
   const text = signal(checked.value?.toml ?? '');
-  const problem = signal('');
+  // The text has no place for what cannot be read.
+  const problem = signal(checked.value?.faults.map((f) => `left out: ${f.text}`).join('\n') ?? '');
   dialog('Recipe as text', (close) => html`
     <textarea rows="18" spellcheck="false" autofocus aria-label="The recipe" .value=${text.value} @input=${(/** @type {any} */ e) => (text.value = e.target.value)}></textarea>
     ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
@@ -201,14 +205,10 @@ function chooser(title, all) {
   };
   const below = (/** @type {string} */ id) => all.filter((one) => one.under === id).length;
   const found = () => {
-    const words = typed.value.toLowerCase().split(/\s+/).filter(Boolean);
-    if (!words.length) return all.filter((one) => !one.under || unfolded.value.has(one.under));
-    const score = (/** @type {typeof all[0]} */ one) => {
-      const name = one.name.toLowerCase();
-      const text = `${name} ${one.id} ${one.more} ${one.group ?? ''}`.toLowerCase();
-      if (!words.every((w) => text.includes(w))) return -1;
-      return words.length && name.startsWith(words[0]) ? 2 : words.some((w) => name.includes(w)) ? 1 : 0;
-    };
+    if (!typed.value.trim()) return all.filter((one) => !one.under || unfolded.value.has(one.under));
+    // A preset is called by its own name, its filter's is the title of all of them.
+    const score = (/** @type {typeof all[0]} */ one) => rank(typed.value, [...(one.filter ? [one.filter.values.preset ?? one.filter.name] : []), ...(one.under ? [] : [one.name]), ...(synonyms[one.id]?.split(' ') ?? [])],
+      one.name, `${one.id} ${one.more} ${one.group ?? ''}`);
     return all.map((one) => ({ one, score: score(one) })).filter((s) => s.score >= 0).sort((a, b) => b.score - a.score).map((s) => s.one);
   };
   const { element } = dialog(title, (close) => {
@@ -240,6 +240,7 @@ function chooser(title, all) {
             use(list[at.value]);
           }
         }}>
+      ${list.length ? nothing : html`<p class="empty" role="status">Nothing found for ‘${typed.value.trim()}’.</p>`}
       <ul id="choices" role="listbox" aria-label=${title}>${list.map((one, i) => html`${!typed.value && one.group && one.group !== list[i - 1]?.group && one.filter ? html`<li class="heading" role="presentation">${one.group}</li>` : nothing}
         <li id="choice-${one.id}" class=${one.under && !typed.value ? 'preset' : ''} role="option" aria-selected=${i === at.value} @click=${() => use(one)}>
         ${one.filter && clip.value ? html`<canvas class="thumb" width="1" height="1" data-choice=${one.id} aria-hidden="true"></canvas>` : nothing}
@@ -280,7 +281,7 @@ export function addFilterDialog() {
   const names = Object.keys(uses);
   const use = (/** @type {{name: string}} */ f) => names.find((n) => uses[n].includes(f.name)) ?? 'Others';
   const order = (/** @type {{name: string}} */ f) => (names.indexOf(use(f)) + 1 || 99) * 100 + (uses[use(f)]?.indexOf(f.name) ?? 0);
-  const all = [...catalog.value].sort((a, b) => order(a) - order(b)).flatMap((f) => {
+  const all = catalog.value.filter((f) => has(`filter.add.${f.name}`)).sort((a, b) => order(a) - order(b)).flatMap((f) => {
     const presets = f.settings.find((/** @type {any} */ s) => s.id === 'preset')?.choices ?? [];
     return [
       { id: f.name, name: f.label, more: f.help, group: use(f), filter: { name: f.name, values: {} }, run: () => addStep(f.name) },

@@ -156,6 +156,13 @@ function remember() {
   canRedo.value = future.length > 0;
 }
 
+/** What is there now is the beginning: nothing before it can be undone. */
+export function beginHistory() {
+  past = [];
+  future = [];
+  remember();
+}
+
 export function undo() {
   const last = past.pop();
   if (!last) return;

@@ -63,6 +63,7 @@ class Pane {
     /** The note that grain looks weaker than it is. */
     this.badge = document.createElement('button');
     this.badge.className = 'badge';
+    this.badge.hidden = true;
     this.badge.addEventListener('click', () => zoomTo(1, this));
     const handles = document.createElement('div');
     this.drawMask = maskHandles(handles, () => this.place());
@@ -79,10 +80,12 @@ class Pane {
     this.error = '';
     this.retried = '';
     this.observer = new ResizeObserver((entries) => {
+      const { width, height } = this.canvas.getBoundingClientRect();
+      const near = [Math.round(width * devicePixelRatio), Math.round(height * devicePixelRatio)];
       const box = entries[0].devicePixelContentBoxSize?.[0];
-      const size = box
-        ? [box.inlineSize, box.blockSize]
-        : [Math.round(this.canvas.clientWidth * devicePixelRatio), Math.round(this.canvas.clientHeight * devicePixelRatio)];
+      const exact = box ? [box.inlineSize, box.blockSize] : near;
+      // Emulated screens report boxes in pixels of the page.
+      const size = exact.every((v, i) => Math.abs(v - near[i]) <= 1) ? exact : near;
       if (!size[0] || !size[1]) return;
       [this.canvas.width, this.canvas.height] = size;
       this.sized.value = this.sized.peek() + 1;
@@ -250,21 +253,23 @@ class Pane {
     const wipes = view.layout.value === 'wipe' && this.side === 'out';
     const under = wipes ? panes.get('in') : null;
     if (under?.shown) {
-      under.paint(context, this);
       const at = Math.round(view.wipe.value * this.canvas.width);
-      context.save();
-      context.beginPath();
-      context.rect(at, 0, this.canvas.width - at, this.canvas.height);
-      context.clip();
-      this.paint(context, this);
-      context.restore();
+      // Each at its own place, in its own part: their sizes may differ.
+      for (const [part, from, to] of /** @type {[Pane, number, number][]} */ ([[under, 0, at], [this, at, this.canvas.width]])) {
+        context.save();
+        context.beginPath();
+        context.rect(from, 0, to - from, this.canvas.height);
+        context.clip();
+        part.paint(context);
+        context.restore();
+      }
       const top = Math.max(0, this.origin()[1]);
       const bottom = Math.min(this.canvas.height, this.origin()[1] + sizeOf(this.side).height * this.zoom());
       context.fillStyle = '#e8e8e8';
       context.fillRect(at, top, 1, bottom - top);
       context.fillRect(at - 3, Math.round((top + bottom) / 2) - 12, 7, 24);
     } else {
-      this.paint(context, this);
+      this.paint(context);
     }
     this.outline(context);
     const percent = Math.round(this.zoom() * 100);
@@ -291,12 +296,12 @@ class Pane {
     context.strokeRect(left + x * zx - 0.5, top + y * z - 0.5, w * zx + 1, h * z + 1);
   }
 
-  /** @param {CanvasRenderingContext2D} context @param {Pane} on */
-  paint(context, on) {
+  /** @param {CanvasRenderingContext2D} context */
+  paint(context) {
     if (!this.shown) return;
     const { source, region, zoomed } = this.shown;
-    const [zx, z] = [on.across(), on.zoom()];
-    const [left, top] = on.origin();
+    const [zx, z] = [this.across(), this.zoom()];
+    const [left, top] = this.origin();
     context.imageSmoothingEnabled = false;
     if (zoomed) {
       const [x, y] = [left + Math.round(region[0] * zx), top + Math.round(region[1] * z)];
@@ -569,6 +574,11 @@ export function startViewer(root) {
 export async function png(side) {
   const c = clip.value;
   if (!c) throw new Error('no clip is open');
+  if (side === 'out') {
+    await check();
+    const fault = checked.value?.faults[0];
+    if (fault) throw new Error(`no picture is made: ${fault.text}`);
+  }
   const got = await picture(`/frame/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}`);
   const canvas = new OffscreenCanvas(got.image.width, got.image.height);
   /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);

@@ -115,7 +115,8 @@ export async function load(from = new URL('./grainfield.wasm', import.meta.url))
     const { readFile } = await import(/* @vite-ignore */ `node:${'fs/promises'}`);
     return load(await readFile(from));
   }
-  const response = from instanceof URL || typeof from === 'string' ? fetch(from) : from;
+  const response = await (from instanceof URL || typeof from === 'string' ? fetch(from) : from);
+  if (!response.ok) throw new Error(`${response.url}: the server answers ${response.status}`);
   // Not compiled while it arrives: servers may not know the type.
-  return load(await (await response).arrayBuffer());
+  return load(await response.arrayBuffer());
 }

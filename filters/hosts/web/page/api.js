@@ -20,10 +20,10 @@ const commands = new Set([
   'step.forward50', 'go.start', 'go.end', 'view.side', 'view.stack', 'view.out', 'view.in', 'view.wipe', 'view.diff', 'view.flip', 'view.fit', 'view.fill', 'view.one', 'view.zoomin',
   'view.zoomout', 'help.keys', 'help.palette', 'play.result', 'play.stop',
 ]);
-/** Whether the page has a command. @param {string} id */
-export const has = (id) => commands.has(id) || /^(filter|look|mask)\.(?!times)/.test(id);
+/** Whether the page has a command; FFmpeg's filters it has not. @param {string} id */
+export const has = (id) => id !== 'filter.add.lavfi' && (commands.has(id) || /^(filter|look|mask)\.(?!times)/.test(id));
 
-/** @typedef {{worker: Worker, jobs: Map<number, {job: any, resolve: (told: any) => void, reject: (error: unknown) => void}>, has: number}} Runner */
+/** @typedef {{worker: Worker, jobs: Map<number, {job: any, signal?: AbortSignal, resolve: (told: any) => void, reject: (error: unknown) => void}>, has: number}} Runner */
 
 /** They start when there is work for them. @type {Runner[]} */
 const runners = [];
@@ -58,21 +58,26 @@ function send(runner, job, transfer = [], signal) {
   const id = nextJob++;
   const since = performance.now();
   return new Promise((resolve, reject) => {
-    runner.jobs.set(id, { job, resolve, reject });
+    runner.jobs.set(id, { job, signal, resolve, reject });
     runner.worker.postMessage({ id, job }, transfer);
     signal?.addEventListener('abort', () => {
-      if (runner.jobs.has(id) && performance.now() - since > PATIENCE) end(runner);
+      setTimeout(() => {
+        if (runner.jobs.has(id)) end(runner);
+      }, PATIENCE - (performance.now() - since));
     });
   });
 }
+
+/** That a worker was ended before it came to a picture. */
+class Ended extends Error {}
 
 /** Ends a worker that makes a picture which nobody waits for; what else was asked of it goes to another. @param {Runner} runner */
 function end(runner) {
   runner.worker.terminate();
   runners.splice(runners.indexOf(runner), 1);
-  for (const { job, resolve, reject } of runner.jobs.values()) {
+  for (const { job, signal, resolve, reject } of runner.jobs.values()) {
     if (job.ask) send(free(), job).then(resolve, reject);
-    else reject(new DOMException('', 'AbortError'));
+    else reject(signal?.aborted ? new DOMException('', 'AbortError') : new Ended());
   }
   runner.jobs.clear();
 }
@@ -147,14 +152,23 @@ export async function picture(path, signal) {
     }
     return { image: plain.image, number: Number(number) };
   }
+  const told = await filtered(source, job, pixels, signal).catch((error) => {
+    if (!(error instanceof Ended)) throw error;
+    return filtered(source, job, pixels, signal);
+  });
+  signal?.throwIfAborted();
+  return { image: new ImageData(told.data, told.width), number: Number(number) };
+}
+
+/** @param {import('./sources.js').Source} source @param {object} job @param {import('./sources.js').Pixels} pixels @param {AbortSignal} [signal] */
+function filtered(source, job, pixels, signal) {
+  const { still } = source;
   const runner = free(source.width * source.height > SMALL ? 1 : MOST);
   const isNew = still && runner.has !== source.id;
   if (still) runner.has = source.id;
   const { width, height, data } = pixels;
   const copy = still && !isNew ? null : { width, height, data: new Uint8ClampedArray(data) };
-  const told = await send(runner, { ...job, ...(still ? { still: copy } : { pixels: copy }) }, copy ? [copy.data.buffer] : [], signal);
-  signal?.throwIfAborted();
-  return { image: new ImageData(told.data, told.width), number: Number(number) };
+  return send(runner, { ...job, ...(still ? { still: copy } : { pixels: copy }) }, copy ? [copy.data.buffer] : [], signal);
 }
 
 // What the studio alone has.

@@ -114,6 +114,29 @@ function firstTimes(video) {
   });
 }
 
+/** @param {HTMLVideoElement} video @param {number} at in seconds */
+async function seek(video, at) {
+  const seen = new Promise((resolve) => {
+    video.addEventListener('seeked', resolve, { once: true });
+    setTimeout(resolve, 2000);
+  });
+  video.currentTime = Math.min(video.duration, at);
+  await seen;
+}
+
+/** The time of the last frame; null where the browser does not tell it. @param {HTMLVideoElement} video */
+async function lastTime(video) {
+  await seek(video, 1e7); // which says how long a recording is, too
+  try {
+    const frame = new VideoFrame(video);
+    const { timestamp } = frame;
+    frame.close();
+    return timestamp > 0 && timestamp / 1e6 <= video.currentTime ? timestamp / 1e6 : null;
+  } catch {
+    return null;
+  }
+}
+
 /** A clip that the browser decodes. Its frames are numbered by their times. @param {Blob} file @param {string} name */
 export async function ofClip(file, name) {
   const video = document.createElement('video');
@@ -131,10 +154,12 @@ export async function ofClip(file, name) {
   const gap = gaps[gaps.length >> 2] ?? 1 / 24;
   const off = (/** @type {[number, number]} */ [a, b]) => Math.abs(b / a - gap) / gap;
   const nearest = RATES.reduce((a, b) => (off(b) < off(a) ? b : a));
-  // Times in milliseconds do not tell 30 from 30000/1001: a whole number of frames may.
-  const part = (/** @type {[number, number]} */ [a, b]) => Math.abs(((video.duration * a) / b + 0.5) % 1 - 0.5);
+  const end = await lastTime(video);
+  if (end !== null) times.push(end);
+  // Of 30 and 30000/1001 that at which all frames come when they are due.
+  const part = (/** @type {[number, number]} */ [a, b]) => Math.max(...times.map((t) => Math.abs((((t - times[0]) * a) / b + 0.5) % 1 - 0.5)));
   const alike = RATES.filter((r) => Math.abs((r[0] / r[1]) * (nearest[1] / nearest[0]) - 1) < 0.002);
-  const rate = Number.isFinite(video.duration) ? alike.reduce((a, b) => (part(b) < part(a) ? b : a)) : nearest;
+  const rate = times.length ? alike.reduce((a, b) => (part(b) < part(a) ? b : a)) : nearest;
   const context = canvas(width, height);
   const grab = () => {
     context.drawImage(video, 0, 0);
@@ -145,21 +170,15 @@ export async function ofClip(file, name) {
   const draw = (n) => {
     const found = last.then(async () => {
       // Its middle, which no rounding moves into another one.
-      const at = Math.min(video.duration, ((n + 0.5) * rate[1]) / rate[0]);
-      const seen = new Promise((resolve) => {
-        video.addEventListener('seeked', resolve, { once: true });
-        setTimeout(resolve, 2000);
-      });
-      video.currentTime = at;
-      await seen;
+      await seek(video, ((n + 0.5) * rate[1]) / rate[0]);
       return grab();
     });
     last = found.then(() => {}, () => {});
     return found;
   };
-  if (!Number.isFinite(video.duration)) await draw(1e7); // its end says how long a recording is
+  // Sound may be longer than the picture, so the last frame counts, where the browser tells its time.
   const seconds = Number.isFinite(video.duration) ? video.duration : video.currentTime;
-  const count = Math.max(1, Math.round((seconds * rate[0]) / rate[1]));
+  const count = Math.max(1, Math.round(((end ?? seconds) * rate[0]) / rate[1]) + (end === null ? 0 : 1));
   const made = add({ name, kind: 'video', width, height, alpha: false, rate, last: count - 1, still: false, draw, video });
   /** Reports each frame that is presented while the clip plays. @param {(n: number) => void} report */
   const follow = (report) => {

@@ -3,12 +3,14 @@
 
 import { html, nothing, render } from './vendor/lit-html.js';
 import { get, post } from './api.js';
-import { batch, catalog, checked, clip, curveOf, doc, effect, frame, offers, openClip, replaceRecipe, report, seek, signal, toasts, view } from './state.js';
+import { batch, beginHistory, canUndo, catalog, check, checked, clip, curveOf, doc, effect, frame, offers, openClip, plainDoc, replaceRecipe, report, seek, signal, toast, toasts, view } from './state.js';
 import { curvesTemplate, resizeCurves, startCurves } from './curve.js';
 import { startFilters } from './filters.js';
 import { command, icon, keyText, onKey } from './keys.js';
 import { isCurve } from './controls.js';
 import { play, playing, scrubbing, shownRate, startViewer } from './viewer.js';
+import { copy } from './dialogs.js';
+import { startTouch } from './touch.js';
 import { closeOthers, drawn, ofClip, ofPicture, sourceOf } from './sources.js';
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -18,13 +20,17 @@ const running = signal(false);
 /** Frames that such a clip has shown in the last second. @type {import('./vendor/signals-core.js').Signal<number[]>} */
 const seen = signal([]);
 
-/** @param {Promise<import('./sources.js').Source> | import('./sources.js').Source} made @param {string} name */
-async function open(made, name) {
+/** The name of a file of the visitor's own, if one is shown: an address holds none. */
+let own = '';
+
+/** @param {Promise<import('./sources.js').Source> | import('./sources.js').Source} made @param {string} name @param {boolean} [isOwn] */
+async function open(made, name, isOwn = false) {
   stop();
   opening.value = name;
   try {
     const { id } = await made;
     const first = clip.value === null;
+    own = isOwn ? name : '';
     await openClip(String(id));
     closeOthers(id);
     batch(() => {
@@ -41,10 +47,69 @@ async function open(made, name) {
 }
 
 /** @param {File | undefined} file */
-const openFile = (file) => file && open(file.type.startsWith('video/') ? ofClip(file, file.name) : ofPicture(file, file.name), file.name);
+const openFile = (file) => file && open(file.type.startsWith('video/') ? ofClip(file, file.name) : ofPicture(file, file.name), file.name, true);
 const openFlower = async () => ofPicture(await (await fetch(new URL('./flower.jpg', import.meta.url))).blob(), 'flower.jpg');
 
 const sourceNow = () => (clip.value ? sourceOf(clip.value.id) : null);
+
+// ---- the address has the chain after its #, and the history's entry all that a chain leaves out ----
+
+/** The text of an address for a chain: as it is read, but for what ends an address in other texts. @param {string} chain */
+const hashOf = (chain) => `#${encodeURI(chain).replace(/[#'()]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)}`;
+
+/** What it was written with last. */
+let written = '';
+/** Whether it cannot be read: it stays until the visitor changes something. */
+let broken = false;
+
+/** Keeps the recipe in the address. */
+function keep() {
+  if (broken && !canUndo.peek()) return;
+  const { chain, faults } = checked.peek() ?? {};
+  if (chain !== undefined && !faults?.length) written = hashOf(chain || 'recipe=seed=0');
+  history.replaceState({ recipe: plainDoc(), file: own }, '', written || undefined);
+}
+
+/** The recipe of the address: that of the history's entry is whole. Without either it is some grain. @returns {Promise<any>} */
+async function ofAddress() {
+  const { recipe } = history.state ?? {};
+  if (recipe) return recipe;
+  let chain = location.hash.slice(1);
+  try {
+    chain = decodeURIComponent(chain);
+  } catch {
+    // A % that begins no byte stands for itself.
+  }
+  return (await post('/recipe', { clip: null, chain: chain || 'grain=preset=35mm' })).recipe;
+}
+
+async function copyLink() {
+  await check();
+  const fault = checked.value?.faults[0];
+  if (fault) return toast(`not copied: ${fault.text}`, true);
+  keep();
+  await copy(location.href, own ? 'a link with the filters, without your file,' : 'a link with the filters');
+}
+
+function startAddress() {
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let soon;
+  effect(() => {
+    void [checked.value, clip.value];
+    clearTimeout(soon);
+    // Browsers refuse addresses that change as fast as a slider.
+    soon = setTimeout(keep, 300);
+  });
+  addEventListener('pagehide', keep);
+  // Another chain was typed there, or an entry with one was gone back to.
+  addEventListener('hashchange', () => {
+    clearTimeout(soon);
+    ofAddress().then(replaceRecipe, report);
+  });
+  addEventListener('beforeunload', (e) => {
+    if (own && canUndo.value) e.preventDefault();
+  });
+}
 
 function stop() {
   sourceNow()?.video?.pause();
@@ -70,6 +135,14 @@ function toggle() {
 Object.assign(command('play.result'), { run: toggle });
 Object.assign(command('play.stop'), { run: stop });
 
+/** What a command line makes otherwise than the page, of clips. */
+const differs = () => (clip.value?.kind === 'video' ? `The page filters RGB of 8 bits. The program filters ${clip.value.name} in its own format, most often YUV: the look is the same, single samples are not.` : '');
+const copyCommand = command('recipe.command').run;
+Object.assign(command('recipe.command'), { run: async () => {
+  await copyCommand();
+  if (differs() && !checked.value?.faults.length) toast(differs());
+} });
+
 const button = (/** @type {string} */ id) => {
   const { label, icon: shape, on, can, run } = command(id);
   return html`<button class="icon ${on?.() ? 'lit' : ''}" title="${label} (${keyText(id)})" aria-label=${label} aria-pressed=${on ? String(on()) : nothing}
@@ -83,14 +156,15 @@ const bar = () => html`<a class="brand" href="index.html" title="The handbook">G
       openFile(e.target.files[0]);
       e.target.value = '';
     }}></label>
-  <span class="dim">or drop it here; it stays on this machine. Examples:</span>
+  <span class="dim">or drop it here. Examples:</span>
   <button title="A landscape that is drawn here" @click=${() => open(drawn(), 'dusk')}>Dusk</button>
   <button title="A small photo" @click=${() => open(openFlower(), 'flower')}>Flower</button>
   <span class="group">${button('edit.undo')}${button('edit.redo')}</span>
   <span class="group">${button('view.wipe')}${button('view.out')}${button('view.side')}${button('view.diff')}</span>
   <span class="group">${worded('view.one', '1:1')}${worded('view.fit', 'Fit')}</span>
   <span class="space"></span>
-  <button ?disabled=${!checked.value} title="${command('recipe.command').label} (${keyText('recipe.command')})" @click=${() => command('recipe.command').run()}>Copy command line</button>
+  <button ?disabled=${!checked.value} title="${command('recipe.command').label} (${keyText('recipe.command')}). ${differs()}" @click=${() => command('recipe.command').run()}>Copy command line</button>
+  <button ?disabled=${!checked.value} title="The address of this page with these filters; a file of your own is not in it" @click=${() => copyLink().catch(report)}>Copy link</button>
   ${worded('recipe.text', 'Recipe')}
   ${worded('frame.save.out', 'Save PNG')}`;
 
@@ -154,16 +228,22 @@ async function begin() {
   startMessages();
   catalog.value = await get('/catalog');
   view.layout.value = 'wipe';
-  // A chain after the address's # is the look: a page can link to one.
-  const chain = decodeURIComponent(location.hash.slice(1)) || 'grain=preset=35mm';
+  const { file } = history.state ?? {};
   await open(drawn(), 'dusk');
-  const { recipe } = await post('/recipe', { clip: null, chain }).catch((error) => {
-    report(error);
-    return { recipe: { steps: [], seed: null } };
-  });
-  replaceRecipe(recipe);
+  replaceRecipe(await ofAddress().catch((error) => {
+    broken = true;
+    offers.value = [{ text: `The filters in the address cannot be read: ${error.message}`, answers: [['Close', () => {}]] }];
+    return { steps: [], seed: null };
+  }));
+  beginHistory();
+  startAddress();
+  if (file) {
+    const choose = () => /** @type {HTMLElement | null} */ (document.querySelector('#bar input[type=file]'))?.click();
+    offers.value = [...offers.value, { text: `The filters are as they were; ${file} is not: a page keeps no files of yours.`, answers: [['Open it again', choose], ['Close', () => {}]] }];
+  }
   byId('view').replaceChildren();
   startViewer(byId('view'));
+  startTouch(byId('view'));
   startFilters(byId('filters'));
   startCurves();
   startDock();
@@ -178,6 +258,9 @@ async function begin() {
 }
 
 begin().catch((error) => {
-  report(error);
+  byId('view').replaceChildren();
+  render(html`<div class="failed" role="alert"><h1>The filters could not be loaded</h1><p class="bad">${error.message}</p>
+    <p>Load the page again. If that does not help: it needs a browser with SIMD in WebAssembly (Chrome or Edge 91, Firefox 89, Safari 16.4, or later), and its server must send the file
+      try/grainfield.wasm as it was built.</p><button class="main" @click=${() => location.reload()}>Load again</button></div>`, byId('view'));
   document.body.dataset.ready = 'failed';
 });

@@ -47,7 +47,7 @@ export function shown(made, before, view) {
   const out = part(view.get('side') === 'in' ? before : made);
   const gain = Number(view.get('gain') ?? 1);
   if (view.get('side') !== 'diff') return out;
-  if (made.width !== before.width || made.height !== before.height) throw new Error('source and result differ in size');
+  if (made.width !== before.width || made.height !== before.height) throw new Error(`no difference to show: the source has ${before.width}×${before.height} pixels, the result ${made.width}×${made.height}`);
   const under = part(before);
   for (let i = 0; i < out.data.length; i++) out.data[i] = i % 4 === 3 ? 255 : 128 + gain * (out.data[i] - under.data[i]);
   return out;

@@ -25,7 +25,7 @@ addEventListener('message', async ({ data: { id, job } }) => {
     const told = await answer(job);
     postMessage({ id, told }, told.data ? { transfer: [told.data.buffer] } : {});
   } catch (error) {
-    const fault = error instanceof GrainfieldError ? error.fault : { text: String(error) };
+    const fault = error instanceof GrainfieldError ? error.fault : { text: error instanceof Error ? error.message : String(error) };
     postMessage({ id, fault });
   }
 });
