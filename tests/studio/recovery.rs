@@ -174,3 +174,28 @@ fn cuts_of_other_clips_do_not_mark_a_recipe() {
     b.settle();
     assert_eq!(b.run("return s.dirty.value"), json!(true));
 }
+
+/// A recipe with an error has no picture: the pane and the window that renders say what is there instead.
+#[test]
+fn a_restored_recipe_with_an_error_is_told() {
+    let session = Session::new();
+    let studio = Studio::start(&session, CLIP);
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('noise', { strength: '9' })");
+    b.settle();
+    let label = "v.panes.get('out').label.textContent";
+    assert_eq!(b.run(&format!("return {label}")), json!("Result"));
+    b.run("s.setValue(s.doc.value.steps[0].id, 'strength', 'much')");
+    b.until("return document.querySelectorAll('.panelabel').length > 0 && [...document.querySelectorAll('.panelabel')].some((e) => e.textContent.includes('error') && e.textContent.includes('before'))");
+    stored(&b);
+    b.open(&studio);
+    let told = b.run(&format!("return {label}"));
+    assert!(told.as_str().unwrap().contains("error") && told.as_str().unwrap().contains("source"), "{told}");
+    b.press("F7");
+    b.until("return (document.querySelector('dialog[open] .fault')?.textContent ?? '').includes('error')");
+    b.press("Escape");
+    b.run("s.setValue(s.doc.value.steps[0].id, 'strength', '3')");
+    b.settle();
+    assert_eq!(b.run(&format!("return {label}")), json!("Result"));
+}
