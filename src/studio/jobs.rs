@@ -17,7 +17,7 @@ use grainfield_render::batch::jobs::{BatchJob, JobList, JobsError};
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::{Claim, Queue, State};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -94,14 +94,22 @@ struct Program {
     live: bool,
 }
 
+/// The waiting jobs, as they are rendered one after another.
+struct Run {
+    /// Cleared to end it.
+    live: AtomicBool,
+    /// The jobs that it has started, which it does not start again unasked.
+    begun: Mutex<BTreeSet<String>>,
+}
+
 /// The list, and the programs that render its jobs.
 pub(super) struct Jobs {
     folder: PathBuf,
     /// One change at a time.
     changing: Mutex<()>,
     children: Mutex<Vec<Program>>,
-    /// While the waiting jobs are rendered one after another: cleared to end that.
-    run: Mutex<Option<Arc<AtomicBool>>>,
+    /// While the waiting jobs are rendered one after another.
+    run: Mutex<Option<Arc<Run>>>,
     events: broadcast::Sender<String>,
     settings: Resolve,
 }
@@ -323,8 +331,8 @@ pub(super) fn check_options(options: &BTreeMap<String, String>) -> Result<(), Fa
         if !OPTIONS.contains(&key.as_str()) {
             return Err(Fault::new(format!("{key}: not an option of a render")));
         }
-        if key == "crf" && !value.parse::<f64>().is_ok_and(f64::is_finite) {
-            return Err(Fault::new(format!("{value}: quality is a number")));
+        if key == "crf" && !value.parse::<f64>().is_ok_and(|crf| crf.is_finite() && crf >= 0.0) {
+            return Err(Fault::new(format!("{value}: quality is a number from 0; lower is better")));
         }
         if key == "codec-opt" && !ENCODER.contains(&value.as_str()) {
             return Err(Fault::new(format!("{value}: not an encoder's option that a page may set")));

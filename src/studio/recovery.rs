@@ -75,7 +75,11 @@ struct SavedTab {
 
 impl SavedTab {
     fn is_dirty(&self) -> bool {
-        self.state["dirty"] == true && self.written.elapsed().is_ok_and(|age| age < OFFERED)
+        self.state["dirty"] == true && self.is_recent()
+    }
+
+    fn is_recent(&self) -> bool {
+        self.written.elapsed().is_ok_and(|age| age < OFFERED)
     }
 
     /// The description of an offer.
@@ -153,19 +157,26 @@ impl Recovery {
         };
         let (mut state, resume) = match own.or(requested).or(newest) {
             Some(i) => {
-                let dirty = all[i].is_dirty();
+                let (dirty, recent) = (all[i].is_dirty(), all[i].is_recent());
                 let saved = all.remove(i);
                 if let Some(path) = self.path(&name).filter(|_| own.is_none()) {
                     fs::rename(&saved.path, path).map_err(Fault::new)?;
                 }
                 let mut state = saved.state;
                 state["dirty"] = dirty.into();
+                if own.is_none() && !recent {
+                    state["recipe"] = Value::Null;
+                }
                 (state, true)
             }
             None => match all.first() {
                 Some(saved) => {
                     let mut state = saved.state.clone();
-                    (state["dirty"], state["recipe"]) = (false.into(), Value::Null);
+                    // what is saved may be shown twice, unsaved work may not
+                    if saved.state["dirty"] == true || !saved.is_recent() || !start["recipe"].is_null() {
+                        state["recipe"] = Value::Null;
+                    }
+                    state["dirty"] = false.into();
                     (state, fits(saved))
                 }
                 None => (Value::Null, false),

@@ -142,3 +142,21 @@ fn a_preset_is_chosen_by_its_picture_and_nothing_is_drawn_after_escape() {
     assert_eq!(b.run(asked), before);
     assert_eq!(b.run(values).as_array().unwrap().len(), 1);
 }
+
+/// The settings of another filter are shown from their title on; those of the same one stay where they are.
+#[test]
+fn a_look_is_shown_from_its_title_on() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:grey:size=64x48:frames=9");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('grain')");
+    b.settle();
+    let top = "return document.querySelector('.settings').scrollTop";
+    b.run("document.querySelector('.settings').scrollTop = 100; s.setValue(s.doc.value.steps[0].id, 'strength', '40')");
+    b.settle();
+    assert_eq!(b.run(top), json!(100));
+    b.run("s.applyLook({ steps: [{ name: 'analog', off: false, values: {} }], seed: null }, false)");
+    b.settle();
+    assert_eq!(b.run(top), json!(0));
+}

@@ -12,6 +12,7 @@ mod gallery;
 mod util;
 
 mod frames;
+mod jobs;
 mod keys;
 mod look;
 mod opening;

@@ -184,3 +184,28 @@ fn memory_is_bounded_and_given_back() {
     // What was closed opens again.
     assert_eq!(studio.get("/frame/1/0/5?side=in&size=64,36").status, 200);
 }
+
+/// Only clips are listed, and the one that what is typed has left is opened by Enter.
+#[test]
+fn typing_finds_a_clip_and_enter_opens_it() {
+    let session = Session::new();
+    for name in ["far", "near"] {
+        session.run(&format!("render pattern:bars:size=64x48:frames=3 {name}.y4m")).ok();
+    }
+    for name in ["far.wav", "a.py", "b.status", "c.toml", "d.lock", "LICENSE"] {
+        session.write(name, "x");
+    }
+    session.write("e.MKV", "x");
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.press("Ctrl+O");
+    b.until("return document.querySelectorAll('.filelist [data-path]').length > 0");
+    let names = "return [...document.querySelectorAll('.filelist [data-path]')].map((e) => e.dataset.path)";
+    assert_eq!(b.run(names), json!(["e.MKV", "far.y4m", "near.y4m"]));
+    "fa".chars().for_each(|c| b.press(&c.to_string()));
+    b.until("return document.querySelectorAll('.filelist [data-path]').length === 1");
+    b.press("Enter");
+    b.until("return !document.querySelector('dialog[open]')");
+    assert_eq!(b.run("return s.clip.value.path"), json!("far.y4m"));
+}

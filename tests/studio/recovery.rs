@@ -103,3 +103,99 @@ fn the_offer_covers_nothing_and_does_what_it_says() {
     b.run("s.undo()");
     assert_eq!(b.run("return s.doc.value.steps.length"), json!(4));
 }
+
+/// Lets the page store its state.
+fn stored(b: &Browser) {
+    b.settle();
+    b.run("await new Promise((r) => setTimeout(r, 1000))");
+}
+
+const NAMED: &str = "return [s.recipePath.value, s.dirty.value, s.doc.value.steps.map((e) => e.name), Object.values(s.plainDoc().cuts)]";
+
+/// What is saved is there again with its name, in the same tab and in another.
+#[test]
+fn a_saved_recipe_comes_back_under_its_name() {
+    let session = Session::new();
+    let studio = Studio::start(&session, CLIP);
+    let save = |b: &Browser, path: &str| {
+        b.press("Ctrl+Shift+S");
+        b.until("return !!document.querySelector('#file-name')");
+        b.run(&format!(
+            "const e = document.querySelector('#file-name'); e.value = '{path}';
+             e.dispatchEvent(new Event('input', {{ bubbles: true }}));
+             document.querySelector('dialog[open] footer .main').click();"
+        ));
+        b.until("return !document.querySelector('dialog[open]')");
+        stored(b);
+    };
+    let again = |want: Value| {
+        let b = Browser::start(1280, 720);
+        b.open(&studio);
+        assert_eq!(b.run(NAMED), want, "in a new tab");
+        b.until("return !document.querySelector('#notice').childElementCount");
+        b.open(&studio);
+        assert_eq!(b.run(NAMED), want, "loaded again");
+    };
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.selection.value = [3, 9]; s.cutSelection();");
+    save(&b, "cuts.toml");
+    let want = json!(["cuts.toml", false, [], ["3-9"]]);
+    b.open(&studio);
+    assert_eq!(b.run(NAMED), want);
+    drop(b);
+    again(want);
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('noise', { strength: '9' })");
+    save(&b, "chain.toml");
+    let want = json!(["chain.toml", false, ["noise"], ["3-9"]]);
+    b.open(&studio);
+    assert_eq!(b.run(NAMED), want);
+    drop(b);
+    again(want);
+}
+
+/// Frames that are cut out of other clips are no change of a recipe that is opened or begun.
+#[test]
+fn cuts_of_other_clips_do_not_mark_a_recipe() {
+    let session = Session::new();
+    session.write("look.toml", "version = 1\n\n[[filter]]\nname = \"noise\"\n");
+    let studio = Studio::start(&session, CLIP);
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.selection.value = [3, 9]; s.cutSelection(); await s.openClip('pattern:ramp:size=64x48:frames=9'); await (await import('/app/dialogs.js')).openedRecipe({ steps: [{ name: 'noise', off: false, values: {} }], seed: null }, 'look.toml', 'version = 1\\n\\n[[filter]]\\nname = \"noise\"\\n')");
+    b.settle();
+    assert_eq!(b.run("return [s.dirty.value, s.recipePath.value]"), json!([false, "look.toml"]));
+    b.press("Ctrl+Alt+N");
+    b.settle();
+    assert_eq!(b.run(NAMED), json!(["", false, [], ["3-9"]]));
+    b.run("s.selection.value = [1, 2]; s.cutSelection();");
+    b.settle();
+    assert_eq!(b.run("return s.dirty.value"), json!(true));
+}
+
+/// A recipe with an error has no picture: the pane and the window that renders say what is there instead.
+#[test]
+fn a_restored_recipe_with_an_error_is_told() {
+    let session = Session::new();
+    let studio = Studio::start(&session, CLIP);
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('noise', { strength: '9' })");
+    b.settle();
+    let label = "v.panes.get('out').label.textContent";
+    assert_eq!(b.run(&format!("return {label}")), json!("Result"));
+    b.run("s.setValue(s.doc.value.steps[0].id, 'strength', 'much')");
+    b.until("return document.querySelectorAll('.panelabel').length > 0 && [...document.querySelectorAll('.panelabel')].some((e) => e.textContent.includes('error') && e.textContent.includes('before'))");
+    stored(&b);
+    b.open(&studio);
+    let told = b.run(&format!("return {label}"));
+    assert!(told.as_str().unwrap().contains("error") && told.as_str().unwrap().contains("source"), "{told}");
+    b.press("F7");
+    b.until("return (document.querySelector('dialog[open] .fault')?.textContent ?? '').includes('error')");
+    b.press("Escape");
+    b.run("s.setValue(s.doc.value.steps[0].id, 'strength', '3')");
+    b.settle();
+    assert_eq!(b.run(&format!("return {label}")), json!("Result"));
+}

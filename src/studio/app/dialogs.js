@@ -4,7 +4,7 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, has, post } from './api.js';
 import {
-  addStep, catalog, check, checked, clip, dirty, effect, frame, frameOf, framesText, openClip, originals, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
+  addStep, catalog, check, checked, clip, dirty, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
 import { fileDialog } from './files.js';
@@ -74,20 +74,32 @@ export function openClipDialog() {
 const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has unsaved changes. Undo restores it.', 'Discard the changes');
 
 export async function newRecipe() {
-  if (!(await mayLose())) return;
-  replaceRecipe({ steps: [], seed: null });
+  if (await mayLose()) await beginRecipe();
+}
+
+/** An empty recipe in the place of the one that is there; undo brings that back. */
+export async function beginRecipe() {
+  const none = { steps: [], seed: null };
+  const toml = await asSaved(none);
+  replaceRecipe(none);
   recipePath.value = '';
-  savedToml.value = 'version = 1\n';
+  savedToml.value = toml;
+}
+
+/** A recipe as it would be saved: what is already cut out of clips is no change of it.
+ * @param {any} recipe @param {{text: string, origins: number[]} | null} [base] @returns {Promise<string>} */
+export async function asSaved(recipe, base = null) {
+  const all = { ...recipe, cuts: { ...plainDoc().cuts, ...recipe.cuts } };
+  return (await post('/recipe', { clip: null, recipe: all, base })).toml;
 }
 
 /** A recipe that was read from a file. @param {any} recipe @param {string} path @param {string} text */
 export async function openedRecipe(recipe, path, text) {
-  // As it would be saved.
   const origins = recipe.steps.map((/** @type {unknown} */ _, /** @type {number} */ i) => i);
-  const answer = await post('/recipe', { clip: null, recipe, base: { text, origins } });
+  const toml = await asSaved(recipe, { text, origins });
   replaceRecipe(recipe, { text });
   recipePath.value = path;
-  savedToml.value = answer.toml;
+  savedToml.value = toml;
   originals.value = { ...originals.value, [path]: text };
 }
 

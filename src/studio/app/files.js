@@ -8,8 +8,8 @@ import { dialog } from './dialogs.js';
 /** @typedef {{name: string, bytes: number | null, images: [number, number, number] | null}} Listed */
 /** @typedef {{folder: string, above: string | null, trail: [string, string][], roots: [string, string][], folders: string[], files: Listed[]}} Listing */
 
-/** What cannot be a clip. */
-const noClip = /\.(toml|txt|md|json|log|cube|gfa|css|js|html|rs|py|sh)$/i;
+/** The endings of clips: of others the name can be typed. */
+const isClip = /\.(y4m|mp4|m4v|mov|qt|mkv|webm|avi|divx|mxf|gxf|ts|m2ts|mts|mpe?g|mpe|mpv|m1v|m2v|vob|ogv|ogm|wmv|asf|flv|f4v|3gp|3g2|dv|nut|ivf|obu|av1|h?26[3-5]|avc|hevc|vvc|rm|rmvb|mjpe?g|mj2|amv|nsv|roq|bik|smk|avs|vpy|raw|yuv|rgb|gif|apng|png|tiff?|exr|dpx|cin|jpe?g|jp2|j2[kc]|jxl|webp|avif|hei[cf]|hdr|pic|p[bgpnaf]m|pfm|bmp|tga|qoi|sgi)$/i;
 
 /** The folder that was looked at last. */
 let lastFolder = '';
@@ -102,7 +102,7 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
     const isNamed = l?.files.some((f) => join(f.name).toLowerCase() === text);
     const fits = (/** @type {string} */ name) => !text || isNamed || text.includes('/') || text.includes(':') || name.toLowerCase().includes(text);
     const folders = l?.folders.filter(fits) ?? [];
-    const files = l?.files.filter((f) => (ending ? f.name.toLowerCase().endsWith(ending) : !noClip.test(f.name)) && fits(f.name)) ?? [];
+    const files = l?.files.filter((f) => (ending ? f.name.toLowerCase().endsWith(ending) : isClip.test(f.name)) && fits(f.name)) ?? [];
     const rows = [...folders.map((f) => `${f}/`), ...files.map((f) => f.name)];
     const places = l?.roots.filter(([, to]) => to !== l.trail[0]?.[1]) ?? [];
     return html`<form @submit=${(/** @type {Event} */ e) => {
@@ -112,6 +112,7 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
           [at.value, typed.value] = ['', ''];
           go(join(chosen.slice(0, -1)));
         } else if (chosen) use(join(chosen));
+        else if (text && !isNamed && !/[/:]/.test(text) && rows.length === 1 && files.length) use(join(files[0].name));
         else if (typed.value.trim()) use(typed.value.trim());
       }}>
       <nav class="path" aria-label="Folder">
@@ -123,7 +124,7 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
       ${clips && recent.value.length ? html`<p class="recent"><span class="dim">Recent</span> ${recent.value.map((path) => html`<button type="button" title=${path} @click=${() => use(path)}>${path.split('/').pop()}</button>`)}</p>` : nothing}
       <div class="filelist" role="group" aria-label="Files">
         ${folders.map((f) => html`<div><button type="button" class=${at.value === `${f}/` ? 'lit' : ''} @click=${() => go(join(f))}>${f}/</button></div>`)}
-        ${files.map((f) => html`<div data-path=${noClip.test(f.name) ? nothing : join(f.name)}><button type="button" class=${typed.value === join(f.name) || at.value === f.name ? 'lit' : ''} @click=${() => (typed.value = join(f.name))} @dblclick=${() => use(join(f.name))}>${f.name}</button>
+        ${files.map((f) => html`<div data-path=${isClip.test(f.name) ? join(f.name) : nothing}><button type="button" class=${typed.value === join(f.name) || at.value === f.name ? 'lit' : ''} @click=${() => (typed.value = join(f.name))} @dblclick=${() => use(join(f.name))}>${f.name}</button>
           <span>${f.images ? `${f.images[0]}–${f.images[1]}: ${f.images[2]} images` : f.bytes === null ? '' : size(f.bytes)}</span>${clips ? html`<span>${known.value[join(f.name)] ?? ''}</span>` : nothing}</div>`)}
         ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
       </div>

@@ -150,8 +150,13 @@ function template() {
 
 /** @param {HTMLElement} root */
 export function startFilters(root) {
+  let shown = 0;
   effect(() => {
     void clip.value;
     render(template(), root);
+    const id = selectedStep.value?.id ?? 0;
+    // Another filter is shown from its title on.
+    if (id !== shown) root.querySelector('.settings')?.scrollTo(0, 0);
+    shown = id;
   });
 }

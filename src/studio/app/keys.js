@@ -259,7 +259,9 @@ function isTyped(e, name) {
   }
   if (tag === 'SELECT') return plain && !/^F\d/.test(name);
   if (tag === 'INPUT' && type === 'range') return /^(Arrow|Page|Home|End)/.test(name);
-  if (tag === 'BUTTON' || type === 'checkbox' || tag === 'SUMMARY') return name === 'Space' || name === 'Enter';
+  // Space plays, wherever a button was pressed last.
+  if (tag === 'BUTTON') return name === 'Enter';
+  if (/^(checkbox|radio)$/.test(type) || tag === 'SUMMARY') return name === 'Space' || name === 'Enter';
   return !!target.closest('[data-own-keys]') && /^(Arrow(Up|Down)|Home|End|Delete|Enter|Space)$/.test(name);
 }
 

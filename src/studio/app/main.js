@@ -12,7 +12,7 @@ import { onKey } from './keys.js';
 import { loadJobs, onTold, startPanels } from './panels.js';
 import { startTimeline } from './timeline.js';
 import { startViewer } from './viewer.js';
-import { openedRecipe } from './dialogs.js';
+import { asSaved, beginRecipe, openedRecipe } from './dialogs.js';
 import { startDropping } from './start.js';
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -25,6 +25,10 @@ startEffects();
 startPanels();
 startDropping();
 document.addEventListener('keydown', onKey);
+// Some browsers press a button when Space is released.
+document.addEventListener('keyup', (e) => {
+  if (e.key === ' ' && /** @type {HTMLElement} */ (e.target).tagName === 'BUTTON' && !document.querySelector('dialog[open]')) e.preventDefault();
+});
 effect(() => {
   document.documentElement.style.zoom = scale.value === 100 ? '' : `${scale.value}%`;
 });
@@ -44,13 +48,6 @@ document.addEventListener('click', (e) => {
 /** The time of day. @param {number} when */
 const clock = (when) => new Date(when).toTimeString().slice(0, 5);
 
-/** Takes restored work away; undo brings it back. */
-function startWithout() {
-  replaceRecipe({ steps: [], seed: null });
-  recipePath.value = '';
-  savedToml.value = 'version = 1\n';
-}
-
 async function begin() {
   const [filters, session] = await Promise.all([get('/catalog'), startSession()]);
   const { start, autosave, resume, unsaved } = session;
@@ -67,12 +64,17 @@ async function begin() {
   // The same clip continues at its position.
   const input = resume ? autosave.clip : start.input ?? autosave?.clip;
   if (input) await openClip(input).catch(report);
-  if (resume && autosave.dirty && autosave.recipe?.steps.length) {
+  // What is cut out of clips belongs to the folder, whatever the recipe.
+  if (resume && autosave.cuts) {
+    doc.value = { ...doc.value, cuts: autosave.cuts };
+    savedToml.value = await asSaved({ steps: [], seed: null });
+  }
+  if (resume && (autosave.recipe?.steps.length || (autosave.recipe && autosave.recipePath))) {
     originals.value = autosave.originals ?? {};
     replaceRecipe(autosave.recipe, autosave.base, autosave.drafts);
     recipePath.value = autosave.recipePath ?? '';
     savedToml.value = autosave.savedToml ?? savedToml.value;
-    offers.value = [{ text: `Unsaved work of ${clock(autosave.when)} is restored.`, answers: [['Start without it', startWithout]] }];
+    if (autosave.dirty) offers.value = [{ text: `Unsaved work of ${clock(autosave.when)} is restored.`, answers: [['Start without it', () => beginRecipe().catch(report)]] }];
   } else if (start.recipe) {
     const { recipe, name, text } = start.recipe;
     await openedRecipe(recipe, name, text);
@@ -82,7 +84,6 @@ async function begin() {
     answers: /** @type {[string, () => unknown][]} */ ([['Open in a new tab', () => openWork(work.id)], ['Discard', () => post('/forget', { id: work.id }).catch(report)]]),
   }))];
   if (resume) {
-    if (autosave.cuts) doc.value = { ...doc.value, cuts: autosave.cuts };
     frame.value = autosave.frame ?? frame.value;
     selection.value = autosave.selection ?? null;
     markers.value = autosave.markers ?? [];

@@ -4,7 +4,7 @@
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
 import {
-  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, offers, openClip, recipePath, reference, report, signal, simulating, toast, toasts, view,
+  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, markers, offers, openClip, recipePath, reference, report, selection, signal, simulating, toast, toasts, view,
 } from './state.js';
 import { codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
@@ -154,9 +154,14 @@ export const jobs = signal(/** @type {{list: string, jobs: Job[], running: boole
 /** The progress of running jobs, by their names. */
 const progress = signal(/** @type {Record<string, any>} */ ({}));
 
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let looking;
 export async function loadJobs() {
+  clearTimeout(looking);
   try {
     jobs.value = await get('/jobs');
+    // Nobody tells when another program's render ends, or that of a studio that was killed.
+    if (!jobs.value.running && jobs.value.jobs.some((j) => j.state === 'running')) looking = setTimeout(loadJobs, 2000);
   } catch (error) {
     report(error);
   }
@@ -194,6 +199,52 @@ const verb = (name, id = '') => () => post(`/jobs/${name}`, { id }).then(({ segm
   return loadJobs();
 }, report);
 
+/** Starts the waiting jobs. */
+const start = () => {
+  if (jobs.value.running) toast('the waiting jobs are rendered after the running one');
+  return verb('start')();
+};
+
+/** `1:02:03`, `2:03` @param {number} seconds */
+const clockText = (seconds) => {
+  const [h, m, s] = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(Math.floor);
+  return `${h ? `${h}:${String(m).padStart(2, '0')}` : m}:${String(s).padStart(2, '0')}`;
+};
+
+/** The finished file that is watched in the place of the clip. @type {null | {path: string, offer: typeof offers.value[0]}} */
+let watched = null;
+
+/** Plays a finished file as it is; the recipe stays for the way back. @param {string} path */
+async function watch(path) {
+  const was = { clip: clip.value, frame: frame.value, layout: view.layout.value, selection: selection.value, markers: markers.value };
+  const here = watched?.path === was.clip?.path ? watched?.offer : undefined;
+  const back = async () => {
+    if (!was.clip) return;
+    view.layout.value = was.layout;
+    await openClip(was.clip.path);
+    [frame.value, selection.value, markers.value] = [was.frame, was.selection, was.markers];
+  };
+  await openClip(path);
+  view.layout.value = 'in';
+  const offer = { text: `${path} is shown as it is, without the filters.`, answers: here?.answers ?? (was.clip ? [[`Back to ${was.clip.name}`, () => back().catch(report)]] : []) };
+  offers.value = [...offers.value.filter((o) => o !== watched?.offer), /** @type {typeof offers.value[0]} */ (offer)];
+  watched = { path: clip.value?.path ?? path, offer: offers.value[offers.value.length - 1] };
+  play(1);
+}
+
+/** The rows of each job: an element that moves with it. @type {Map<string, HTMLElement>} */
+const rowsOf = new Map();
+/** The order that is shown, and since when. */
+let order = { ids: '', since: -1e9 };
+/** A job that has just come under the pointer is not meant. @param {Event} e */
+const tooEarly = (e) => {
+  if (!e.isTrusted || performance.now() - order.since > SETTLED || !(/** @type {HTMLElement} */ (e.target).closest('button'))) return;
+  e.stopPropagation();
+  toast('the list has just changed: press again');
+};
+/** Milliseconds in which one sees that the list has changed. */
+const SETTLED = 500;
+
 function jobsTemplate() {
   const { list, jobs: rows, running } = jobs.value;
   const waiting = rows.some((r) => r.state === 'waiting');
@@ -212,32 +263,38 @@ function jobsTemplate() {
     }
     await loadJobs();
   };
+  const ids = shown.map((r) => r.id).join();
+  if (order.ids !== ids) order = { ids, since: ids.startsWith(order.ids) ? order.since : performance.now() };
+  for (const id of rowsOf.keys()) if (!ids.includes(id)) rowsOf.delete(id);
   const canMove = (/** @type {number} */ i, /** @type {number} */ by) => !!shown[i + by] && rank(shown[i + by]) === rank(shown[i]);
   return html`<div class="jobs">
     <div class="sidebar">
       <button ?disabled=${!clip.value} @click=${() => renderDialog()}>Add a job</button>
-      <button ?disabled=${running || !waiting} @click=${verb('start')}>Start</button>
+      <button title="Renders the waiting jobs one after another, after those that are running; also those that were cancelled" ?disabled=${!waiting} @click=${start}>Start</button>
       <button title="Stops the running jobs; finished parts are kept" ?disabled=${!running} @click=${verb('stop')}>Stop</button>
       <button ?disabled=${running || !failed} @click=${verb('retry')}>Retry failed</button>
       <p class="dim">${list ? html`Shared with <code>grainfield batch</code>:<br><code>${list}</code>` : nothing}</p>
     </div>
-    <div class="scroll">${rows.length ? html`<table aria-label="Jobs"><thead><tr><th>State</th><th>Output</th><th>Input</th><th>Progress</th><td></td></tr></thead>
-      <tbody>${shown.map((r, i) => {
+    <div class="scroll">${rows.length ? html`<table aria-label="Jobs" @click=${{ handleEvent: tooEarly, capture: true }}><thead><tr><th>State</th><th>Output</th><th>Input</th><th>Progress</th><td></td></tr></thead>
+      ${shown.map((r, i) => {
+        const box = rowsOf.get(r.id) ?? document.createElement('tbody');
+        rowsOf.set(r.id, box);
         const p = progress.value[r.name];
         const going = r.state === 'running' && p;
         const action = actions[r.state];
         const why = (r.state === 'failed' || r.state === 'stale') && r.reason;
-        return html`<tr class=${r.state}><td>${r.state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
-          <td class="reason" title=${r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.frame ?? 0}${p.total ? ` / ${p.total}` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}${p.eta_s ? `, ${p.eta_s} s left` : ''}` : r.state === 'done' ? `${r.frames} frames` : why ? 'see below' : r.reason ?? ''}</td>
+        render(html`<tr class=${r.state}><td>${r.state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
+          <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0)} a second` : r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}` : r.state === 'done' ? `${r.frames} frames` : why ? 'see below' : r.reason ?? ''}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${!canMove(i, -1)} @click=${move(i, -1)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
             ${action ? html`<button class="small" title=${action[2]} @click=${verb(action[0], r.id)}>${action[1]}</button>` : nothing}
-            ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => openClip(r.name).then(() => play(1), report)}>Play</button>` : nothing}
+            ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => watch(r.name).catch(report)}>Play</button>` : nothing}
             ${r.state === 'done' && jobs.value.shows ? html`<button class="small" title="Open the folder of the finished file"
               @click=${verb('show', r.id)}>Show file</button>` : nothing}
             <button class="icon" title="Remove" aria-label="Remove" @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>
-          ${why ? html`<tr class="why"><td></td><td class="reason" colspan="4">${why}</td></tr>` : nothing}`;
-      })}</tbody></table>` : html`<p class="empty">No jobs. F7 renders the clip, or puts it into the queue.</p>`}</div>
+          ${why ? html`<tr class="why"><td></td><td class="reason" colspan="4">${why}</td></tr>` : nothing}`, box);
+        return box;
+      })}</table>` : html`<p class="empty">No jobs. F7 renders the clip, or puts it into the queue.</p>`}</div>
   </div>`;
 }
 
@@ -366,6 +423,12 @@ export function startPanels() {
       run();
     }}>${name}</button>`)}<span class="space"></span><button class="icon" aria-label="Dismiss" title="Dismiss" @click=${drop}>×</button></p>`;
   })], byId('notice')));
+  effect(() => {
+    const path = clip.value?.path;
+    if (!watched || path === watched.path) return;
+    offers.value = offers.value.filter((o) => o !== watched?.offer);
+    watched = null;
+  });
   const dockBox = byId('dock');
   effect(() => {
     dockBox.classList.toggle('shut', !dockOpen.value);

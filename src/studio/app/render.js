@@ -2,7 +2,7 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
-import { check, checked, clip, cuts, dock, dockOpen, effect, folder, isFine, framesText, key, keptRanges, plainDoc, range, selection, signal, timeText, unsavedEffects } from './state.js';
+import { check, checked, clip, cuts, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, selection, signal, timeText, unsavedEffects } from './state.js';
 import { short } from './controls.js';
 import { dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
@@ -192,7 +192,7 @@ export function renderDialog() {
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(count)}, ${sound}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the existing file, or segments of another render</label>` : nothing}
-      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+      ${problem.value || inPlace() ? html`<p class="fault" role="alert">${problem.value || `Nothing can be rendered: ${inPlace()}. ${checked.value?.faults[0].text}`}</p>` : nothing}
       <footer><button type="button" @click=${(/** @type {any} */ e) => add(false, e.target.form.elements.overwrite?.checked ?? false, close)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;
   }, 'render');
   element.addEventListener('close', () => {

@@ -30,6 +30,8 @@ export const selected = signal(0);
 export const checked = signal(/** @type {Checked | null} */ (null));
 /** The key of the last recipe without a fault, by which frames are asked for. */
 export const key = signal('');
+/** Whether that recipe has no filter that is on: its result is the source. */
+export const keyIsPlain = signal(true);
 export const recipePath = signal('');
 /** The text from which the recipe was opened: unchanged parts are saved as they are written there. */
 export const base = signal(/** @type {{id: number, text: string} | null} */ (null));
@@ -104,6 +106,9 @@ export const unsavedEffects = computed(() => {
   const { steps, drafts } = doc.value;
   return Object.keys(drafts).filter((path) => drafts[path] !== originals.value[path] && steps.some((s) => s.values.effect === path));
 });
+
+/** What is shown and rendered in the place of a recipe with an error; '' without one. */
+export const inPlace = () => (checked.value?.faults.length ? `the recipe has an error, ${keyIsPlain.value ? 'the source' : 'the result before it'} is shown` : '');
 
 let nextId = 1;
 let nextToast = 1;
@@ -295,13 +300,16 @@ async function ask() {
   while (again) {
     again = false;
     try {
-      const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe: plainDoc(), base: baseAsked(), drafts: doc.value.drafts });
+      const recipe = plainDoc();
+      const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe, base: baseAsked(), drafts: doc.value.drafts });
       const was = checked.value?.made;
       // The panes ask for the picture before the rest of the page is drawn anew; what they ask for depends on its size.
       if (!answer.faults.length && was && was.width === answer.made?.width && was.height === answer.made.height) key.value = answer.key;
       batch(() => {
         checked.value = answer;
-        if (!answer.faults.length) key.value = answer.key;
+        if (answer.faults.length) return;
+        key.value = answer.key;
+        keyIsPlain.value = !recipe.steps.some((s) => !s.off);
       });
     } catch (error) {
       if (error instanceof ApiError && error.status === 410 && clip.value) await reopen().catch(report);

@@ -3,7 +3,7 @@
 
 import { html, render } from './vendor/lit-html.js';
 import { get, picture } from './api.js';
-import { area, check, checked, clip, effect, frame, isFine, key, recent, reference, report, selectedStep, signal, view } from './state.js';
+import { area, check, checked, clip, effect, frame, inPlace, isFine, key, recent, reference, report, selectedStep, signal, view } from './state.js';
 import { keep, kept, shownSides as sidesOf } from './kept.js';
 import { checkReference } from './compare.js';
 import { maskHandles, setMask } from './mask.js';
@@ -274,12 +274,13 @@ class Pane {
     this.outline(context);
     const percent = Math.round(this.zoom() * 100);
     const small = this.zoom() < 1;
+    const wrong = this.side !== 'in' && inPlace() ? `: ${inPlace()}` : '';
     const about = this.isAbout() ? `, about: key frame ${this.shown?.number}` : '';
-    if (!this.error) this.label.textContent = `${nameOf(wipes ? 'in' : this.side)}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}`;
+    if (!this.error) this.label.textContent = `${nameOf(wipes ? 'in' : this.side)}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}${wipes ? '' : wrong}`;
     this.badge.hidden = !small || this.side === 'in' || !isFine();
     this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
     this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
-    this.right.textContent = wipes ? nameOf('out') : '';
+    this.right.textContent = wipes ? nameOf('out') + wrong : '';
     this.canvas.setAttribute('aria-label', `${nameOf(this.side)}, frame ${this.shown?.number ?? frame.value}`);
     this.canvas.dataset.shown = this.shownUrl;
     drawn.value = drawn.peek() + 1;

@@ -1,13 +1,18 @@
 //! The programs that render the jobs.
 
-use super::{JobRow, Jobs, Program};
+use super::{JobRow, Jobs, Program, Run};
 use crate::fault::Fault;
 use grainfield_filters::host::lock;
-use std::collections::BTreeSet;
+use grainfield_render::batch::fingerprint::resolve;
+use grainfield_render::batch::queue::{Claim, State};
 use std::io::{BufRead, BufReader};
 use std::process::{ChildStderr, Command, Stdio};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// How often it is looked whether the programs have ended.
+const TICK: Duration = Duration::from_millis(50);
 
 impl Jobs {
     /// Renders one job now, beside those that are running. The user has seen its state: a failure is tried again, and
@@ -35,17 +40,21 @@ impl Jobs {
     }
 
     /// Renders the waiting jobs one after another, also those that are added meanwhile; with `retry` also failed ones.
+    /// What runs comes first; a job that was cancelled meanwhile is rendered again after another call.
     pub(crate) fn start(self: &Arc<Jobs>, retry: bool) {
         let _one = lock(&self.changing);
         let mut current = lock(&self.run);
-        if current.is_some() {
-            return;
+        if let Some(run) = &*current {
+            return lock(&run.begun).clear();
         }
-        let run = Arc::clone(current.insert(Arc::new(AtomicBool::new(true))));
+        let run = Run { live: AtomicBool::new(true), begun: Mutex::default() };
+        let run = Arc::clone(current.insert(Arc::new(run)));
         let jobs = Arc::clone(self);
         std::thread::spawn(move || {
-            let mut begun = BTreeSet::new();
-            while let Some((pid, lines)) = jobs.next(&run, retry, &mut begun) {
+            while run.live.load(Ordering::SeqCst) && !lock(&jobs.children).is_empty() {
+                std::thread::sleep(TICK);
+            }
+            while let Some((pid, lines)) = jobs.next(&run, retry) {
                 jobs.follow(pid, lines);
             }
             jobs.notify();
@@ -53,14 +62,9 @@ impl Jobs {
     }
 
     /// Starts the next job that waits and that this run has not started before.
-    fn next(
-        &self,
-        run: &AtomicBool,
-        retry: bool,
-        begun: &mut BTreeSet<String>,
-    ) -> Option<(u32, Option<ChildStderr>)> {
+    fn next(&self, run: &Run, retry: bool) -> Option<(u32, Option<ChildStderr>)> {
         let _one = lock(&self.changing);
-        if !run.load(Ordering::SeqCst) {
+        if !run.live.load(Ordering::SeqCst) {
             return None;
         }
         let next = self.rows().and_then(|(rows, _)| {
@@ -68,7 +72,7 @@ impl Jobs {
             let next = rows.find(|row| {
                 (row.state == "waiting" || retry && row.state == "failed")
                     && !self.is_live(&row.id)
-                    && begun.insert(row.id.clone())
+                    && lock(&run.begun).insert(row.id.clone())
             });
             let Some(row) = next else { return Ok(None) };
             self.spawn(&row, if retry { &["--retry"] } else { &[] }).map(Some)
@@ -104,9 +108,12 @@ impl Jobs {
 
     /// Tells pages what a job's program says, until it ends.
     fn follow(&self, pid: u32, lines: Option<ChildStderr>) {
+        let mut last = String::new();
         for line in lines.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok) {
-            let event: serde_json::Value = serde_json::from_str(&line)
-                .unwrap_or_else(|_| serde_json::json!({ "event": "warning", "text": line }));
+            let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_else(|_| {
+                last.clone_from(&line);
+                serde_json::json!({ "event": "warning", "text": line })
+            });
             self.event(&event);
         }
         let mut children = lock(&self.children);
@@ -115,9 +122,31 @@ impl Jobs {
         drop(children);
         // its process id is its own until now
         if let Some(mut ended) = ended {
-            let _ = ended.child.wait();
+            let failed = ended.child.wait().is_ok_and(|status| status.code().is_some_and(|code| code != 0));
+            if failed
+                && ended.live
+                && let Err(fault) = self.unable(&ended.id, pid, &last)
+            {
+                self.event(&serde_json::json!({ "event": "warning", "text": fault.text }));
+            }
         }
         self.notify();
+    }
+
+    /// Records that a job failed whose program could not begin it: its entry in the list cannot be read.
+    fn unable(&self, id: &str, pid: u32, reason: &str) -> Result<(), Fault> {
+        let mut list = self.parsed(&self.text()?)?;
+        let queue = self.queue(&list);
+        resolve(&mut list.jobs, &queue.scope, self.settings);
+        let Some(job) = list.jobs.iter().find(|job| queue.id(job) == id) else { return Ok(()) };
+        let Claim::Ours(lease, now) = queue.claim(job).map_err(Fault::new)? else { return Ok(()) };
+        let own = format!(":{pid}");
+        if now.state != State::Waiting || now.record.is_some_and(|record| record.by.ends_with(&own)) {
+            return Ok(());
+        }
+        let fingerprint = queue.scope.rendered(queue.scope.fingerprint(job), job);
+        let reason = reason.strip_prefix("error: ").unwrap_or(reason);
+        lease.set(State::Failed, 0, Some(reason.into()), Some(fingerprint)).map_err(Fault::new)
     }
 
     pub(super) fn event(&self, event: &serde_json::Value) {
@@ -143,7 +172,7 @@ impl Jobs {
     pub(crate) fn stop(&self) {
         let _one = lock(&self.changing);
         if let Some(run) = lock(&self.run).take() {
-            run.store(false, Ordering::SeqCst);
+            run.live.store(false, Ordering::SeqCst);
         }
         self.end(None);
     }
