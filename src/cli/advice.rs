@@ -53,7 +53,7 @@ pub(super) fn advice(error: &(dyn Error + 'static)) -> Option<&'static str> {
 
 const REPLACE: &str = "use -y to replace it";
 const STRICT: &str = "without --strict it is a warning";
-const FRAMES: &str = "--frames selects frames by their numbers, which --frame-offset shifts";
+const FRAMES: &str = "frames are selected by their numbers, which --frame-offset shifts";
 
 fn for_job(error: &JobError) -> Option<&'static str> {
     match error {

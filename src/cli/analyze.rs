@@ -105,7 +105,7 @@ fn title(input: &OsStr, clean: Option<&OsStr>, chains: &[String]) -> String {
 /// The request of the measured render, which writes no frames.
 fn resolved(typed: Analyze, environment: &Environment) -> Result<resolve::Resolved, Failure> {
     let Analyze { input, clean, plot, filters, span, common, .. } = typed;
-    if span.on_error == OnError::Hold {
+    if span.errors.on_error == OnError::Hold {
         return Err(Failure::usage("--on-error hold: a repeated frame is not noise to measure; use skip"));
     }
     let mut resolved =

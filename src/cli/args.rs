@@ -219,6 +219,8 @@ pub(super) struct Frame {
     #[command(flatten)]
     pub(super) filters: FilterArgs,
     #[command(flatten)]
+    pub(super) errors: ErrorArgs,
+    #[command(flatten)]
     pub(super) common: CommonArgs,
 }
 
@@ -318,6 +320,14 @@ pub(super) struct FrameArgs {
 pub(super) struct SpanArgs {
     #[command(flatten)]
     pub(super) frames: FrameArgs,
+    #[command(flatten)]
+    pub(super) errors: ErrorArgs,
+}
+
+/// What happens if a frame fails.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Frames")]
+pub(super) struct ErrorArgs {
     /// What happens when a frame fails
     ///
     /// With skip and hold the exit status is 0, each such frame is reported, and the closing line counts them. hold also
@@ -330,9 +340,10 @@ pub(super) struct SpanArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Input")]
 pub(super) struct SourceArgs {
-    /// Frames per second of an input without a rate [default: 24]
+    /// Frames per second of images, or of an input without a rate [default: that of the header, else 24]
     ///
-    /// Images have no rate. 25, 23.976 or 24000/1001.
+    /// 25, 23.976 or 24000/1001. Of images, only DPX, Cineon and OpenEXR state a rate in their headers; that of the first
+    /// file counts.
     #[arg(long, value_name = "R", value_parser = values::rate, allow_hyphen_values = true)]
     pub(super) rate: Option<Ratio>,
     /// What happens when a number is missing in a sequence

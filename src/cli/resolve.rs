@@ -174,9 +174,9 @@ pub(super) fn shard_of(typed: &ShardArgs) -> Result<Option<Shard>, Failure> {
 }
 
 pub(super) fn frame(typed: Frame, environment: &Environment) -> Result<Resolved, Failure> {
-    let Frame { input, number, output, overwrite, filters, common } = typed;
+    let Frame { input, number, output, overwrite, filters, errors, common } = typed;
     let frames = FrameArgs { frames: Some(number), ..FrameArgs::default() };
-    let span = SpanArgs { frames, on_error: OnError::Stop };
+    let span = SpanArgs { frames, errors };
     request(input, output, overwrite, filters, Some(span), common, environment)
 }
 
@@ -263,7 +263,7 @@ pub(super) fn request(
         )));
     }
     let (frames, on_error) = match span {
-        Some(span) => (frames(&span.frames)?, span.on_error),
+        Some(span) => (frames(&span.frames)?, span.errors.on_error),
         None => (None, OnError::Stop),
     };
     let request = Request {

@@ -454,3 +454,26 @@ fn a_second_interruption_leaves_the_written_part() {
     // fewer than the encoder holds if it was not flushed
     assert!(frames > 1, "{frames}");
 }
+
+#[test]
+fn deinterlaced_pictures_are_progressive() {
+    let s = Session::new();
+    let interlaced =
+        "-v error -f lavfi -i testsrc2=s=64x48:r=50:d=0.4 -vf tinterlace=interleave_top,setfield=tff";
+    for (name, codec) in [
+        ("in.mp4", "libx264 -x264-params tff=1"),
+        ("in.ts", "libx264 -x264-params tff=1"),
+        ("in.mpg", "mpeg2video -flags +ilme+ildct"),
+        ("in.mkv", "ffv1"),
+    ] {
+        s.tool("ffmpeg", &format!("{interlaced} -pix_fmt yuv420p -c:v {codec} {name}"));
+        for (filters, wanted) in [("--lavfi yadif", "progressive"), ("--lavfi hflip", "tt"), ("", "tt")] {
+            for out in ["out.mov", "out.mkv"] {
+                s.run(&format!("render {name} {out} -y -f noise {filters}")).ok();
+                let probe = "-v error -select_streams v -show_entries stream=field_order -of csv=p=0";
+                let order = s.tool("ffprobe", &format!("{probe} {out}")).text();
+                assert_eq!(order.trim(), wanted, "{name} {filters} {out}");
+            }
+        }
+    }
+}

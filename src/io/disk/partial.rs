@@ -34,6 +34,13 @@ fn partial_name(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// The incomplete files that interrupted runs have left for `target`: those of its names that are files, up to the first
+/// that is free.
+pub fn unfinished(target: &Path) -> Vec<PathBuf> {
+    let is_file = |path: &PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    (1..=MOST).map(|number| partial_name(target, number)).take_while(is_file).collect()
+}
+
 /// Calls `create` with the names for an incomplete file until one is free.
 fn with_free_name<T>(target: &Path, create: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     let mut number = 1;

@@ -70,6 +70,8 @@ pub(crate) struct Graph {
     step: i64,
     /// The end of the last picture that was sent.
     end: i64,
+    /// Whether a picture that was sent consists of two fields.
+    pub(crate) takes_fields: bool,
 }
 
 // SAFETY: used by one thread at a time; libav manages its own threads.
@@ -120,7 +122,19 @@ impl Graph {
             (sys::av_buffersink_get_time_base(sink), sys::av_buffersink_get_frame_rate(sink))
         };
         let step = feed.step();
-        Ok(Graph { source, sink, _graph: graph, frame_by_frame, converts, time_base, rate, step, end: 0 })
+        let (end, takes_fields) = (0, false);
+        Ok(Graph {
+            source,
+            sink,
+            _graph: graph,
+            frame_by_frame,
+            converts,
+            time_base,
+            rate,
+            step,
+            end,
+            takes_fields,
+        })
     }
 
     /// Whether each output frame depends only on the input frame of the same time.
@@ -145,6 +159,7 @@ impl Graph {
             // Filters that produce frames at their own rate need the end of the last frame.
             return Ok(source.close(self.end)?);
         };
+        self.takes_fields |= picture.is_interlaced();
         // Filters use only `pts`.
         let timestamp = picture.timestamp();
         picture.set_pts(timestamp);

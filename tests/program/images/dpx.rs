@@ -265,3 +265,45 @@ fn grain_on_density_is_that_of_film() {
     render("b.1.dpx", "video.1.dpx", "");
     assert!(strips("video.1.dpx")[0] > 10.0, "video has grain at 60 of 1023");
 }
+
+/// The header of television counts, else that of film, if it is possible; `--rate` overrides it.
+#[test]
+fn a_sequence_has_the_rate_of_its_first_header() {
+    let s = Session::new();
+    let rate_of = |s: &Session, name: &str| {
+        let bytes = s.read(name);
+        let line = String::from_utf8_lossy(bytes.split(|b| *b == b'\n').next().unwrap()).into_owned();
+        line.split(' ').find_map(|word| word.strip_prefix('F')).unwrap().to_owned()
+    };
+    let unset = f32::from_bits(u32::MAX);
+    for (little, tv, film, wanted) in [
+        (false, 25.0, 24.0, "25:1"),
+        (true, unset, 23.976, "24000:1001"),
+        (false, 0.0, 24000.0 / 1001.0, "24000:1001"),
+        (true, 29.97, unset, "30000:1001"),
+        (false, f32::INFINITY, 12.5, "25:2"),
+        (false, 5000.0, 0.5, "24:1"),
+        (true, -25.0, unset, "24:1"),
+    ] {
+        for n in [7, 8] {
+            let mut file = scan(little, n);
+            // the first file counts
+            let tv = if n == 7 { tv } else { 60.0 };
+            word(&mut file, 1940, tv.to_bits(), little);
+            word(&mut file, 1724, film.to_bits(), little);
+            s.write(&format!("r.{n}.dpx"), file);
+        }
+        s.run("render r.@.dpx out.y4m -y").ok();
+        assert_eq!(rate_of(&s, "out.y4m"), wanted, "{tv} {film}");
+        // a file that is written says the same, or what was chosen
+        for (option, wanted) in [("", wanted), ("--rate 30", "30:1")] {
+            s.run(&format!("render r.@.dpx w.@.dpx -y {option}")).ok();
+            s.run("render w.@.dpx out.y4m -y").ok();
+            let stated =
+                wanted != "24:1" && (tv.is_finite() || film.is_finite()) && tv != 5000.0 && tv != -25.0;
+            assert_eq!(rate_of(&s, "out.y4m"), if stated { wanted } else { "24:1" }, "{tv} {film} {option}");
+        }
+    }
+    s.run("render r.@.dpx out.y4m -y --rate 50").ok();
+    assert_eq!(rate_of(&s, "out.y4m"), "50:1");
+}

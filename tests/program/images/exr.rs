@@ -5,7 +5,8 @@ use exr::meta::attribute::{AttributeValue, Chromaticities};
 use exr::prelude::*;
 use grainfield::sink::sequence::accepts;
 use grainfield::source::Missing;
-use grainfield_filters::frame::{Alpha, Transfer};
+use grainfield_filters::frame::{Alpha, Format, Transfer};
+use grainfield_filters::ratio::Ratio;
 use std::path::Path;
 
 fn channel(name: &str, samples: FlatSamples) -> AnyChannel<FlatSamples> {
@@ -238,4 +239,37 @@ fn no_colour_is_an_error_that_lists_channels() {
     Image::from_layer(layer).write().to_file(&path).unwrap();
     let text = open(&path, Missing::Error).map(drop).unwrap_err().to_string();
     assert!(text.contains("channels are Z"), "{text}");
+}
+
+#[test]
+fn a_sequence_has_the_rate_in_the_attribute() {
+    let dir = tempfile::tempdir().unwrap();
+    let (from, to) = (dir.path().join("in.exr"), dir.path().join("out.exr"));
+    for (stated, num, den) in [
+        (Some((25, 1)), 25, 1),
+        (Some((24000, 1001)), 24000, 1001),
+        (Some((23976, 1000)), 24000, 1001),
+        (Some((0, 1)), 24, 1),
+        (Some((25, 0)), 24, 1),
+        (Some((-25, 1)), 24, 1),
+        (Some((i32::MAX, 1)), 24, 1),
+        (None, 24, 1),
+    ] {
+        let mut image = image(Compression::ZIP16, Blocks::ScanLines);
+        image.layer_data.iter_mut().for_each(|layer| layer.attributes.frames_per_second = stated);
+        image.write().to_file(&from).unwrap();
+        let (stamp, frame) = one(&from);
+        let wanted = Ratio::new(num, den).unwrap();
+        assert_eq!(frame.format().rate, wanted, "{stated:?}");
+        let _ = std::fs::remove_file(&to);
+        write(to.as_os_str(), &plan(*frame.format(), Some(1)), &[(stamp.clone(), frame.clone())]).unwrap();
+        same(&read_all(&from), &read_all(&to));
+        // another rate that was chosen
+        let mut faster = frame;
+        faster.retag(Format { rate: Ratio::whole(60), ..*faster.format() });
+        std::fs::remove_file(&to).unwrap();
+        write(to.as_os_str(), &plan(*faster.format(), Some(1)), &[(stamp, faster)]).unwrap();
+        let said = (num, den) != (24, 1);
+        assert_eq!(one(&to).1.format().rate, if said { Ratio::whole(60) } else { Ratio::whole(24) });
+    }
 }

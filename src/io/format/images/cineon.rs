@@ -259,7 +259,8 @@ pub(super) fn probe(input: Input) -> Result<Header, Fault> {
     // fields common to all frames, for frames without a separate file
     let fields = names(&header);
     forget_frame(&mut header);
-    let meta = Meta { fields, density: density(&header), cineon: Some(Box::new(header)), ..Meta::default() };
+    let (density, rate) = (density(&header), header.rate(FRAME_RATE));
+    let meta = Meta { fields, density, rate, cineon: Some(Box::new(header)), ..Meta::default() };
     Ok(Header { kind: Kind::Cineon, format, meta, details, notes })
 }
 
@@ -304,7 +305,11 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
         return Err(Fault::Bad(format!("Cineon cannot hold {}", format.name())));
     }
     let head = match meta.and_then(|m| m.cineon.as_deref()) {
-        Some(header) => header.clone(),
+        Some(header) => {
+            let mut head = header.clone();
+            head.set_rate(&[FRAME_RATE], format.rate);
+            head
+        }
         None => {
             let mut fresh = fresh();
             if let Some((x, y)) = meta.and_then(|m| m.density).and_then(|d| d.per_metre()) {

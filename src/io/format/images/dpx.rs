@@ -8,6 +8,7 @@
 use super::head::{FilmHeader, HEAD, MAX_USER, UNDEFINED};
 use super::{Fault, Meta, rows};
 use grainfield_filters::frame::{Depth, Family, Format, Frame, Transfer};
+use grainfield_filters::ratio::Ratio;
 
 const MAGIC: u32 = 0x5344_5058;
 /// Size of its generic part in bytes, including image and orientation.
@@ -51,6 +52,8 @@ const FRAME_ID: (usize, usize) = (1732, 32);
 const SLATE: (usize, usize) = (1764, 100);
 const TIME_CODE: usize = 1920;
 const USER_BITS: usize = 1924;
+/// The frame rates of television and of film: the first that is set counts.
+const RATES: [usize; 2] = [1940, FRAME_RATE];
 
 /// The header of a picture without metadata.
 fn fresh() -> FilmHeader {
@@ -111,6 +114,10 @@ pub(super) fn transfer(header: &FilmHeader) -> Transfer {
 pub(super) fn time_code(header: &FilmHeader) -> Option<String> {
     let [h, m, s, f] = header.number(TIME_CODE)?.to_be_bytes();
     Some(format!("{h:02x}:{m:02x}:{s:02x}:{f:02x}"))
+}
+
+pub(super) fn rate(header: &FilmHeader) -> Option<Ratio> {
+    RATES.iter().find_map(|&at| header.rate(at))
 }
 
 /// For `probe`.
@@ -242,6 +249,7 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
     };
     let header = meta.and_then(|m| m.dpx.as_deref());
     let mut head = header.cloned().unwrap_or_else(fresh);
+    head.set_rate(&RATES, format.rate);
     let packing = describe(&mut head, format, bits, header.is_some());
     out.extend_from_slice(&head.bytes);
     let mut row = vec![0; format.width as usize * format.planes() * format.depth.bytes()];

@@ -3,9 +3,13 @@
 //!
 //! The picture is the layer's data window; its position in the display window is kept.
 
-use super::{Fault, Header, Input, Kind, Meta, accept, check_held, check_size, tagged};
+use super::{Fault, Header, Input, Kind, Meta, accept, check_held, check_size, header_rate, tagged};
 use ::exr::image::{Blocks, Encoding, FlatImage, FlatSamples, Image, Layer};
-use ::exr::meta::{MetaData, attribute::ChannelDescription, header::Header as Part};
+use ::exr::meta::{
+    MetaData,
+    attribute::{ChannelDescription, Rational},
+    header::Header as Part,
+};
 use ::exr::prelude::{
     AnyChannel, AnyChannels, Compression, LayerAttributes, LineOrder, ReadChannels, ReadLayers, SampleType,
     Text, Vec2, WritableImage, f16, read,
@@ -292,7 +296,13 @@ pub(super) fn probe(mut input: Input) -> Result<Header, Fault> {
         ));
     }
     let exr_names = Some(Box::new(Names::new(part, others, &format)));
-    Ok(Header { kind: Kind::Exr, format, meta: Meta { exr_names, ..Meta::default() }, details, notes })
+    let rate = part.own_attributes.frames_per_second.and_then(rate);
+    Ok(Header { kind: Kind::Exr, format, meta: Meta { exr_names, rate, ..Meta::default() }, details, notes })
+}
+
+/// The frame rate in the attribute `framesPerSecond`.
+fn rate((frames, seconds): Rational) -> Option<Ratio> {
+    header_rate(Ratio::new(frames.into(), seconds.into())?)
 }
 
 fn levels(part: &Part) -> bool {
@@ -390,6 +400,13 @@ pub(super) fn encode(
     };
     let mut image = image;
     for layer in &mut image.layer_data {
+        if let Some(stated) = &mut layer.attributes.frames_per_second
+            && rate(*stated).is_some_and(|rate| rate != format.rate)
+            && let (Ok(frames @ 1..), Ok(seconds)) =
+                (format.rate.num().try_into(), format.rate.den().try_into())
+        {
+            *stated = (frames, seconds);
+        }
         if let Some(compression) = storing.compression {
             layer.encoding.compression = compression;
         }

@@ -1,5 +1,8 @@
 //! A header with fields at fixed positions, in either byte order, as in Cineon and DPX.
 
+use super::header_rate;
+use grainfield_filters::ratio::Ratio;
+
 /// An undefined number.
 pub(super) const UNDEFINED: u32 = u32::MAX;
 
@@ -50,6 +53,20 @@ impl FilmHeader {
     pub(super) fn real(&self, at: usize) -> Option<f64> {
         let v = f32::from_bits(self.word(at));
         (v.is_finite() && v > 0.0).then(|| v.into())
+    }
+
+    /// The frame rate in a field, if it is a possible one.
+    pub(super) fn rate(&self, at: usize) -> Option<Ratio> {
+        // the shortest decimal number of single precision is the one that was meant
+        header_rate(f32::from_bits(self.word(at)).to_string().parse().ok()?)
+    }
+
+    /// Writes the rate of the frames into those of the fields that state one, unless the first of these does already.
+    pub(super) fn set_rate(&mut self, fields: &[usize], rate: Ratio) {
+        let stated: Vec<_> = fields.iter().filter_map(|&at| Some((at, self.rate(at)?))).collect();
+        if stated.first().is_some_and(|first| first.1 != rate) && rate > Ratio::ZERO {
+            stated.iter().for_each(|field| self.put(field.0, (rate.to_f64() as f32).to_bits()));
+        }
     }
 
     pub(super) fn text(&self, (at, len): (usize, usize)) -> Option<String> {

@@ -31,10 +31,11 @@ fn decoded(kind: Kind, input: Input) -> Result<(Decoded, Format, Option<Box<Film
 pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
     let (picture, format, mut header) = decoded(kind, input)?;
     let mut details = vec![("stored".to_owned(), picture.stored().to_owned())];
-    let (mut notes, mut fields, mut timecode) = (Vec::new(), Vec::new(), None);
+    let (mut notes, mut fields, mut timecode, mut rate) = (Vec::new(), Vec::new(), None, None);
     if let Some(header) = &mut header {
         fields = dpx::names(header);
         timecode = dpx::time_code(header);
+        rate = dpx::rate(header);
         details.extend(dpx::details(header));
         if format.transfer == Transfer::DENSITY {
             notes.push(
@@ -47,7 +48,7 @@ pub(super) fn probe(kind: Kind, input: Input) -> Result<Header, Fault> {
     Ok(Header {
         kind,
         format,
-        meta: Meta { fields, timecode, dpx: header, ..Meta::default() },
+        meta: Meta { fields, timecode, rate, dpx: header, ..Meta::default() },
         details,
         notes,
     })

@@ -15,6 +15,10 @@ pub fn lost_in_video(meta: &Meta) -> Vec<String> {
     list.extend(meta.exr_names.iter().flat_map(|names| names.lost(None)));
     list.extend(meta.tiff.iter().flat_map(|tiff| tiff.lost(false)));
     list.extend(meta.fields.iter().cloned());
+    // the rate of the frames
+    list.retain(|name| {
+        meta.rate.is_none() || !["frame rate of the scan", "the frames a second"].contains(&&**name)
+    });
     list
 }
 

@@ -25,6 +25,7 @@ pub use head::FilmHeader;
 pub use loss::{lost, lost_color, lost_in_video};
 
 use grainfield_filters::frame::{ColorRange, Family, Format, Frame, MAX_SIDE, Matrix, Transfer};
+use grainfield_filters::ratio::{Ratio, broadcast_rate};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
@@ -214,6 +215,8 @@ pub struct Meta {
     pub fields: Vec<String>,
     /// The time code of the frame, if a video can continue it.
     pub timecode: Option<String>,
+    /// The frame rate that the file states, if it is a possible one.
+    pub rate: Option<Ratio>,
     /// Metadata of Cineon.
     pub cineon: Option<Box<FilmHeader>>,
     /// Metadata of DPX.
@@ -260,7 +263,7 @@ impl From<std::io::Error> for Fault {
 pub struct Header {
     /// The family.
     pub kind: Kind,
-    /// The format of the picture; the rate is not from the file.
+    /// The format of the picture; its rate is not from the file, which may state one in `meta`.
     pub format: Format,
     /// Its metadata, as far as they are known without decoding.
     pub meta: Meta,
@@ -476,6 +479,14 @@ pub(crate) fn accept(found: &Format, want: &Format, frame: &mut Frame) -> Result
 pub(crate) fn tagged(format: Format) -> Format {
     let matrix = if format.family == Family::Rgb { Matrix::RGB } else { Matrix::UNSPECIFIED };
     Format { range: ColorRange::Full, matrix, ..format }
+}
+
+/// The rate that a header means, if it is a possible one (1 to 1000): 23.976, 23.98 and their like in single precision
+/// are 24000/1001.
+pub(crate) fn header_rate(stated: Ratio) -> Option<Ratio> {
+    let value = Some(stated.to_f64()).filter(|v| (1.0..=1000.0).contains(v))?;
+    let broadcast = [3, 2].into_iter().find_map(|digits| broadcast_rate(&format!("{value:.digits$}")));
+    Some(broadcast.unwrap_or(stated))
 }
 
 /// The profile, if it is valid for pictures of this family and the samples have not been converted.

@@ -68,7 +68,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
     let first_path = files.path(0);
     let header = probe(&first_path).map_err(|e| error(&first_path, files.number(0), None, e))?;
     let mut format = header.format;
-    format.rate = options.rate.unwrap_or(Ratio::whole(24));
+    format.rate = options.rate.or(header.meta.rate).unwrap_or(Ratio::whole(24));
     let name = shown(input);
     format.check().map_err(|e| SourceError::Bad { name: name.clone(), problem: e.to_string() })?;
 

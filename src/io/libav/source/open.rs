@@ -75,8 +75,11 @@ impl Head {
         let mut notes = Vec::new();
         // The tag of the container, or what libav's parser makes of the stream, is often wrong.
         let tagged = format.fields;
-        format.fields = self.pictures().find_map(field_order).unwrap_or(tagged);
-        if consists_of_fields(tagged) && format.fields != tagged {
+        let own = self.pictures().find_map(field_order);
+        // FFmpeg's filters have made whole frames of fields.
+        let deinterlaced = own.is_none() && reader.graph().is_some_and(|graph| graph.takes_fields);
+        format.fields = own.unwrap_or(if deinterlaced { FieldOrder::Progressive } else { tagged });
+        if consists_of_fields(tagged) && format.fields != tagged && !deinterlaced {
             let (tag, own) = (tagged.name(), format.fields.name());
             notes.push(format!("the stream is tagged as {tag}, but its frames are {own}, which is used"));
         }

@@ -5,6 +5,7 @@ use super::opened::BoundRequest;
 use super::{Fields, JobError, OnError, Request, RequestError};
 use crate::pipeline::FrameList;
 use grainfield_filters::frame::Ranges;
+use grainfield_io::disk::partial::unfinished;
 use grainfield_io::format::images::pattern::Pattern;
 use grainfield_io::journal::resume::{
     self, JobSettings, ManifestFiles, ManifestNames, Resume, STREAM_VERSION, SourceIds, XxHash64,
@@ -29,6 +30,8 @@ pub(super) struct Selection {
     pub(super) journal: JournalConfig,
     /// Whether the output exists, so that nothing is to be written.
     pub(super) done: bool,
+    /// Files of interrupted runs that the complete output replaces.
+    pub(super) replaced: Vec<PathBuf>,
     pub(super) notes: Vec<String>,
 }
 
@@ -41,6 +44,7 @@ impl Selection {
             skipped: 0,
             journal: JournalConfig::default(),
             done: false,
+            replaced: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -55,7 +59,8 @@ impl Selection {
             let of = total.map_or(String::new(), |t| format!(" of {}", t + skipped));
             notes.push(format!("{skipped}{of} frames are complete already"));
         }
-        Selection { wanted: Some(list), total, skipped, journal, done: false, notes }
+        let (done, replaced) = (false, Vec::new());
+        Selection { wanted: Some(list), total, skipped, journal, done, replaced, notes }
     }
 
     /// Whether a later render can continue from the files of this one.
@@ -253,7 +258,39 @@ impl Tracker<'_> {
         }
         let join = JoinRecord { shard, ..JoinRecord::default() };
         journal.commit_hook = Some(CommitHook { manifest_files, join, frames: None });
-        Ok(Selection::rest(list, complete, journal))
+        let begins = request.resume != Resume::No && complete.is_empty();
+        let mut selection = Selection::rest(list, complete, journal);
+        if begins {
+            self.begin_anew(&mut selection, &path, kind)?;
+        }
+        Ok(selection)
+    }
+
+    /// Of a single file nothing can be continued: it is rendered again, and replaces what earlier runs have left.
+    fn begin_anew(&self, selection: &mut Selection, path: &Path, kind: Kind) -> Result<(), JobError> {
+        let access = self.bound.request.file_access()?;
+        let is_unused = |file: &PathBuf| {
+            let mut access = access.clone();
+            access.write("the file of an earlier run", file.clone());
+            access.check().is_ok()
+        };
+        selection.replaced = unfinished(path).into_iter().filter(is_unused).collect();
+        let segments = match (kind, self.segment_frames) {
+            (Kind::Video, None) => {
+                "; only a video that is rendered in segments (--segments) can be continued"
+            }
+            (Kind::Video, Some(_)) => "; this one is rendered in segments, which can be continued",
+            _ => "",
+        };
+        let notes = selection.replaced.iter().map(|file| {
+            format!(
+                "{} of an earlier run cannot be continued: the render begins anew, and the complete file replaces \
+                    it{segments}",
+                file.display()
+            )
+        });
+        selection.notes.extend(notes);
+        Ok(())
     }
 
     /// The data for joining a shard.
