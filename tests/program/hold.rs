@@ -205,11 +205,11 @@ fn frames_of_another_size_are_held() {
 #[test]
 fn a_single_frame_is_held() {
     let s = Session::new();
-    s.run("render pattern:bars:size=32x16:frames=3 p.#.png -f noise=strength=9").ok();
-    s.write("p.1.png", b"no picture");
-    s.run("frame p.#.png 1 out.png").ends(1);
-    s.run("frame p.#.png 1 out.png --on-error hold").ok().says("frame 1 is replaced by frame 0");
-    assert_eq!(s.read("out.png"), s.read("p.0.png"));
-    let o = s.run("frame p.#.png 9 no.png").ends(2).says("has no frame 9").says("--frame-offset");
+    s.run("render pattern:bars:size=32x16:frames=3 p.####.png -f noise=strength=9").ok();
+    s.write("p.0001.png", b"no picture");
+    s.run("frame p.####.png 1 out.png").ends(1);
+    s.run("frame p.####.png 1 out.png --on-error hold").ok().says("frame 1 is replaced by frame 0");
+    assert_eq!(s.read("out.png"), s.read("p.0000.png"));
+    let o = s.run("frame p.####.png 9 no.png").ends(2).says("has no frame 9").says("--frame-offset");
     assert!(!o.err.contains("--frames"), "{}", o.err);
 }
