@@ -125,6 +125,13 @@ fn damaged_frames_of_a_video_are_held() {
         check_every_way(&s, name, &wanted);
         let o = s.piped("hash - --on-error hold", &bytes).ok();
         assert_eq!(lines(&o.text()), wanted, "{name} through a pipe");
+        // held frames have their own times
+        s.run(&format!("render {name} held.mkv -y --on-error hold --preset ultrafast")).ok();
+        let times = s.tool("ffprobe", "-v error -show_entries packet=pts_time -of csv=p=0 held.mkv").text();
+        let mut times: Vec<f64> = times.lines().map(|l| l.trim_end_matches(',').parse().unwrap()).collect();
+        times.sort_by(f64::total_cmp);
+        assert_eq!(times.len(), wanted.len(), "{name}");
+        assert!(times.windows(2).all(|w| (w[1] - w[0] - 0.04).abs() < 0.003), "{name}: {times:?}");
         s.run(&format!("hash {name}")).ends(1);
     }
 }

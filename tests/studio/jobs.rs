@@ -129,8 +129,7 @@ fn a_cancelled_job_is_queued_again_while_another_runs() {
     b.until(&format!("return {start}?.disabled === false"));
     b.run(&format!("{start}.click()"));
     is(&b, "a.y4m", "running");
-    studio
-        .post("/jobs/cancel", &json!({ "id": b.run(&format!("return (await s.get('/jobs')).jobs[0].id")) }));
+    studio.post("/jobs/cancel", &json!({ "id": b.run("return (await s.get('/jobs')).jobs[0].id") }));
     is(&b, "a.y4m", "waiting");
     is(&b, "b.y4m", "running");
     b.until(&format!("return {start}.disabled === false"));

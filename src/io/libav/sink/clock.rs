@@ -12,6 +12,8 @@ use grainfield_filters::ratio::Ratio;
 pub(super) struct Clock {
     /// Seconds per tick.
     pub(super) tick: Ratio,
+    /// Seconds from zero of the source's clock to its frame 0: times of frames count from there, timestamps do not.
+    pub(super) start: Ratio,
     /// If the source's times are not kept, because a tick is a frame: the seconds per tick of its clock, and its
     /// timestamp of frame 0.
     pub(super) rounded_from: Option<(Ratio, i64)>,
@@ -32,15 +34,21 @@ impl Clock {
         source: Option<&side_data::SourceFile>,
     ) -> Clock {
         let frame = choice.format.rate.recip().unwrap_or(Ratio::ONE);
-        let Some(source) = source else { return Clock { tick: frame, rounded_from: None } };
+        let Some(source) = source else { return Clock::counting(frame) };
         let (source_tick, name) = (source.time_base, choice.name());
+        let start = Ratio::whole(source.first) * source_tick;
         let by_rate = CLOCK_IS_RATE.contains(&name) || container.counts_frames();
         let coarse = TIME_BASE_16_BIT.contains(&name) && source_tick.den() > 65535;
         if by_rate || coarse || rational(source_tick).is_none() {
             let loses = source_tick != frame || container.has_constant_rate();
-            return Clock { tick: frame, rounded_from: loses.then_some((source_tick, source.first)) };
+            return Clock { tick: frame, start, rounded_from: loses.then_some((source_tick, source.first)) };
         }
-        Clock { tick: source_tick, rounded_from: None }
+        Clock { tick: source_tick, start, rounded_from: None }
+    }
+
+    /// A clock for frames that have only the times of their numbers.
+    pub(super) fn counting(tick: Ratio) -> Clock {
+        Clock { tick, start: Ratio::ZERO, rounded_from: None }
     }
 
     /// Timestamp and duration of a picture.
@@ -48,7 +56,8 @@ impl Clock {
         let ticks = |t: Ratio| round(t.checked_div(self.tick).unwrap_or(t));
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
         let (pts, duration) = match (carried, self.rounded_from) {
-            (None, _) => (ticks(stamp.time), ticks(stamp.duration)),
+            // a frame that was replaced by another one
+            (None, _) => (ticks(stamp.time + self.start), ticks(stamp.duration)),
             (Some(c), None) if c.duration > 0 => (c.pts, c.duration),
             (Some(c), None) => (c.pts, ticks(stamp.duration)),
             // both are rounded separately: frames of a constant rate then have constant durations, even if the

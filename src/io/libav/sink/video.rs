@@ -26,6 +26,8 @@ pub(super) struct Video {
     second_pass: Option<Pass>,
     /// The first frame after each cut.
     cuts: Vec<i64>,
+    /// The number of cuts before the last frame.
+    passed: usize,
     /// The offset that is subtracted from all times, known with the first picture; it grows with each cut.
     shift: Option<i64>,
     /// The end of all pictures so far, before the shift.
@@ -103,7 +105,7 @@ impl Video {
         let progress = Arc::clone(&setup.progress);
         let shared = Arc::new(Shared { video_file: Mutex::new(Some(video_file)), partial, progress });
         let (second_pass, cuts) = (plan.encoding.pass.clone(), plan.cuts.frames.clone());
-        Ok(Video { setup, shared, encoder, second_pass, cuts, shift: None, end: 0 })
+        Ok(Video { setup, shared, encoder, second_pass, cuts, passed: 0, shift: None, end: 0 })
     }
 
     fn fault(&self, doing: &str, error: AvError) -> SinkError {
@@ -172,7 +174,10 @@ impl Sink for Video {
         let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
         let is_begun = self.shift.is_some();
         let mut shift = self.shift.map_or_else(|| self.begin(pts, carried), Ok)?;
-        if is_begun && self.cuts.contains(&stamp.number) && pts > self.end {
+        // the frame right after a cut may be damaged and left out
+        let passed = self.cuts.partition_point(|&n| n <= stamp.number);
+        let is_next = std::mem::replace(&mut self.passed, passed) < passed;
+        if is_begun && is_next && pts > self.end {
             let from = self.end;
             self.shared.with_file(&self.setup, |file| {
                 file.cut(from, pts);
