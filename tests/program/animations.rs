@@ -153,3 +153,18 @@ fn variants_of_tiff_are_read_or_named() {
     s.write("cut.tif", &tiff(1, 16, &[0; 4])[..20]);
     s.run("hash cut.tif").ends(1);
 }
+
+/// A cut is no standing picture.
+#[test]
+fn cuts_close_up() {
+    let s = Session::new();
+    let clip = "testsrc2=size=48x32:rate=25:duration=2";
+    s.tool("ffmpeg", &format!("{FF} -f lavfi -i {clip} -pix_fmt gbrp -c:v ffv1 in.mkv"));
+    for out in ["cut.gif", "cut.apng"] {
+        s.run(&format!("render in.mkv {out} --frames 0-9,30-34")).ok();
+        let wanted: Vec<f64> = (0..15).map(|n| f64::from(n) * 0.04).collect();
+        let times = times(&s, out);
+        let close = times.iter().zip(&wanted).all(|(a, b)| (a - b).abs() < 0.002);
+        assert!(times.len() == 15 && close, "{out}: {times:?}");
+    }
+}

@@ -257,21 +257,11 @@ fn a_single_file_begins_anew() {
         for n in ["", "-2", "-4"] {
             s.write(&partial(n), b"an earlier run");
         }
-        s.write("other.partial.y4m", b"another");
-        let exists = |name: &str| s.path(name).exists();
-        // only a run that resumes, and succeeds, replaces it
-        s.run(&format!("render pattern:bars:size=32x16:frames=99999 {out} -f nothing --resume")).ends(2);
-        s.run(&format!("render {clip} {out}")).ok();
-        assert!(exists(&partial("")));
-        std::fs::remove_file(s.path(out)).unwrap();
         let o =
             s.run(&format!("render {clip} {out} -y --resume")).ok().says(&partial("")).says("begins anew");
         assert_eq!(o.err.contains("--segments"), out == "out.mkv", "{}", o.err);
-        assert!(exists(out) && !exists(&partial("")) && !exists(&partial("-2")), "{:?}", s.files());
-        assert!(exists(&partial("-4")) && exists("other.partial.y4m"), "{:?}", s.files());
+        // another program may be writing them
+        let kept = ["", "-2", "-4"].iter().all(|n| s.read(&partial(n)) == b"an earlier run");
+        assert!(s.path(out).exists() && kept, "{:?}", s.files());
     }
-    // a file that is read stays
-    s.run(&format!("render {clip} in.partial.y4m")).ok();
-    s.run("render in.partial.y4m in.y4m --resume").ok();
-    assert!(s.path("in.partial.y4m").exists());
 }

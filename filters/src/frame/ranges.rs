@@ -98,6 +98,12 @@ impl Ranges {
         self.parts.iter().filter_map(|p| p.next_from(n)).min()
     }
 
+    /// The first and the last number of each run of numbers, ascending, with nothing missing inside a run; `None` if the
+    /// numbers of a range are at a distance.
+    pub fn runs(&self) -> Option<Vec<(i64, i64)>> {
+        self.normalized().parts.iter().map(|p| (p.step == 1).then_some((p.first, p.last))).collect()
+    }
+
     /// The number of items that [`iter`](Ranges::iter) yields, at most `u64::MAX`.
     pub fn count(&self) -> u64 {
         let one = |p: &Part| (p.last.abs_diff(p.first) / p.step).saturating_add(1);

@@ -135,3 +135,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn runs_have_nothing_missing() {
+    let runs = |text: &str| text.parse::<Ranges>().unwrap().runs();
+    assert_eq!(runs("5,7-9,10-12,3-"), Some(vec![(3, i64::MAX)]));
+    assert_eq!(runs("20-29,-5--1,5,6,9x3"), Some(vec![(-5, -1), (5, 6), (9, 9), (20, 29)]));
+    assert_eq!(runs("0-4,10-20x2"), None);
+}

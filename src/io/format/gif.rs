@@ -7,6 +7,7 @@
 use super::images::pattern::Pattern;
 use super::{Files, FormatDescriptor, OutputDescriptor, only_for_videos, sequence};
 use crate::disk::{OutputFile, PartialOutput};
+use crate::journal::Cuts;
 use crate::journal::shard::Kind;
 use crate::media::sink::rescue;
 use crate::media::{Encode, FrameStamp, Plan, Rescue, Sink, SinkError};
@@ -69,13 +70,28 @@ fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     let (width, height) = (format.width as u16, format.height as u16);
     let mut encoder = Encoder::new(Vec::new(), width, height, &[]).map_err(|e| failed(out.name(), e))?;
     encoder.set_repeat(Repeat::Infinite).map_err(|e| failed(out.name(), e))?;
-    Ok(Box::new(Gif { out, encoder, format: *format, end: None }))
+    let (cuts, zero) = (plan.cuts.clone(), Ratio::ZERO);
+    Ok(Box::new(Gif {
+        out,
+        encoder,
+        format: *format,
+        cuts,
+        passed: 0,
+        until: zero,
+        removed: zero,
+        end: None,
+    }))
 }
 
 struct Gif {
     out: OutputFile,
     encoder: Encoder<Vec<u8>>,
     format: Format,
+    cuts: Cuts,
+    /// The number of cuts before the last frame, its end in the source, and what cuts have removed before it.
+    passed: usize,
+    until: Ratio,
+    removed: Ratio,
     /// The end of the last frame, in hundredths of a second.
     end: Option<i64>,
 }
@@ -125,9 +141,14 @@ impl Sink for Gif {
     }
 
     fn write(&mut self, stamp: &FrameStamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
+        let passed = self.cuts.before(stamp.number);
+        if std::mem::replace(&mut self.passed, passed) < passed && self.end.is_some() {
+            self.removed = self.removed + stamp.time - self.until;
+        }
+        self.until = stamp.time + stamp.duration;
         // ends are rounded instead of durations, so that the whole is as long as it was
         let start = self.end.unwrap_or_else(|| hundredths(stamp.time));
-        let end = hundredths(stamp.time + stamp.duration).max(start + 1);
+        let end = hundredths(self.until - self.removed).max(start + 1);
         self.end = Some(end);
         let (colors, data) = encoded.split_at(3 * COLORS);
         let (alpha, format) = (self.format.has_alpha(), &self.format);

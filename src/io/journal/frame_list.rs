@@ -32,22 +32,21 @@ impl Cuts {
     /// Those between ascending ranges, whose numbers are `offset` above those of the source. Frames at a distance (`0-99x10`)
     /// keep it: nothing is cut there.
     pub fn between(ranges: &Ranges, offset: i64) -> Cuts {
-        let mut cuts = Cuts { total: ranges.count(), ..Cuts::default() };
-        let text = ranges.normalized().to_string();
-        if ranges.is_unbounded() || text.contains('x') {
-            cuts.total = u64::MAX;
-        }
-        let parts =
-            text.split(',').filter(|_| !text.contains('x')).filter_map(|part| part.parse::<Ranges>().ok());
-        let mut count = 0;
-        for part in parts {
-            if count > 0 {
-                cuts.frames.extend(part.min().map(|n| n.saturating_sub(offset)));
-                cuts.counts.push(count);
+        let mut cuts = Cuts::default();
+        for (first, last) in ranges.runs().unwrap_or_default() {
+            if cuts.total > 0 {
+                cuts.frames.push(first.saturating_sub(offset));
+                cuts.counts.push(cuts.total);
             }
-            count += part.count();
+            let count = if last == i64::MAX { u64::MAX } else { last.abs_diff(first) + 1 };
+            cuts.total = cuts.total.saturating_add(count);
         }
         cuts
+    }
+
+    /// The number of cuts before a frame of the source.
+    pub fn before(&self, frame: i64) -> usize {
+        self.frames.partition_point(|&n| n <= frame)
     }
 }
 

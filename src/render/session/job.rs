@@ -41,7 +41,6 @@ use grainfield_io::sink::{self, Sink};
 use grainfield_io::source::{self, Info};
 use opened::{BoundRequest, Opened, RequestedFrames};
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -59,8 +58,6 @@ pub struct Job {
     notes: Vec<Note>,
     total: Option<u64>,
     skipped: u64,
-    /// Files of interrupted runs that the complete output replaces.
-    replaced: Vec<PathBuf>,
     rate: Ratio,
 }
 
@@ -124,7 +121,6 @@ impl Job {
             notes,
             total,
             skipped: selection.skipped,
-            replaced: selection.replaced,
             rate: chain.output().rate,
             setup: Setup {
                 plan: pipeline::Plan {
@@ -204,11 +200,7 @@ impl Job {
             ))));
         }
         match failure {
-            None => {
-                // they are no part of the result: one that cannot be removed stays
-                self.replaced.iter().for_each(|file| drop(std::fs::remove_file(file)));
-                Ok(summary)
-            }
+            None => Ok(summary),
             Some(failure) => Err(RunError { failure: Box::new(failure), partial, summary }),
         }
     }

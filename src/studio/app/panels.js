@@ -265,7 +265,7 @@ function jobsTemplate() {
   };
   const ids = shown.map((r) => r.id).join();
   if (order.ids !== ids) order = { ids, since: ids.startsWith(order.ids) ? order.since : performance.now() };
-  for (const id of rowsOf.keys()) if (!ids.includes(id)) rowsOf.delete(id);
+  for (const id of rowsOf.keys()) if (!shown.some((r) => r.id === id)) rowsOf.delete(id);
   const canMove = (/** @type {number} */ i, /** @type {number} */ by) => !!shown[i + by] && rank(shown[i + by]) === rank(shown[i]);
   return html`<div class="jobs">
     <div class="sidebar">

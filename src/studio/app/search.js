@@ -1,4 +1,4 @@
-// @ts-check What a list is searched by: how well what is typed suits an entry.
+// @ts-check How well typed words suit an entry of a list.
 
 /** @param {string} text */
 const wordsOf = (text) => text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean);

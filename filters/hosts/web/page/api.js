@@ -20,7 +20,7 @@ const commands = new Set([
   'step.forward50', 'go.start', 'go.end', 'view.side', 'view.stack', 'view.out', 'view.in', 'view.wipe', 'view.diff', 'view.flip', 'view.fit', 'view.fill', 'view.one', 'view.zoomin',
   'view.zoomout', 'help.keys', 'help.palette', 'play.result', 'play.stop',
 ]);
-/** Whether the page has a command; FFmpeg's filters it has not. @param {string} id */
+/** Whether the page has a command; it lacks FFmpeg's filters. @param {string} id */
 export const has = (id) => id !== 'filter.add.lavfi' && (commands.has(id) || /^(filter|look|mask)\.(?!times)/.test(id));
 
 /** @typedef {{worker: Worker, jobs: Map<number, {job: any, signal?: AbortSignal, resolve: (told: any) => void, reject: (error: unknown) => void}>, has: number}} Runner */
@@ -68,7 +68,7 @@ function send(runner, job, transfer = [], signal) {
   });
 }
 
-/** That a worker was ended before it came to a picture. */
+/** A worker was ended before it made the picture. */
 class Ended extends Error {}
 
 /** Ends a worker that makes a picture which nobody waits for; what else was asked of it goes to another. @param {Runner} runner */

@@ -49,8 +49,8 @@ pub(crate) struct AudioTranscoder {
     base: AVRational,
     /// Whether to cut off sound before time zero.
     pub(crate) cuts_before_zero: bool,
-    /// Whether a cut is before the next frame, which then begins at its own time.
-    pub(crate) joins: bool,
+    /// Whether the next decoded frame is the first after a cut: it begins at its own time.
+    pub(crate) after_cut: bool,
     /// Whether to start at zero, with silence if the sound begins later.
     pads_start: bool,
     /// Samples still to be cut off, at the encoder's rate.
@@ -189,7 +189,7 @@ impl AudioTranscoder {
             expected: None,
             base: from.time_base,
             cuts_before_zero: false,
-            joins: false,
+            after_cut: false,
             pads_start,
             to_cut: 0,
         })
@@ -262,7 +262,7 @@ impl AudioTranscoder {
         }
         let begins = match (own, self.expected) {
             (Some(own), Some(expected))
-                if own - expected > if std::mem::take(&mut self.joins) { 0 } else { rate / 10 } =>
+                if own - expected > if std::mem::take(&mut self.after_cut) { 0 } else { rate / 10 } =>
             {
                 resampler.silence((own - expected).min(MAX_SILENCE * rate))?;
                 own

@@ -13,5 +13,5 @@ mod tags;
 pub(crate) use extent::{AudioExtent, measure_extents};
 pub(crate) use packets::{StreamCopier, container_accepts};
 pub(crate) use route::{Planned, plan};
-pub(crate) use span::Span;
+pub(crate) use span::{CutTimes, Span};
 pub(crate) use tags::{TIMECODE, add_chapters, move_timecodes, tags, timecode_after, video_tags};

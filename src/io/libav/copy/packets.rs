@@ -17,6 +17,7 @@ use crate::libav::versions::copy_stream_side_data;
 use ffmpeg_next::{Packet, Rescale};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
+use std::sync::Arc;
 use sys::{AVMediaType, AVPacketSideDataType, AVRational};
 
 /// Kinds of side data that belong to a whole stream, for any codec.
@@ -78,7 +79,7 @@ pub(crate) struct StreamCopier {
     /// Whether streams are cut at an end.
     cut_end: bool,
     ended: bool,
-    span: Option<Span>,
+    span: Option<Arc<Span>>,
 }
 
 /// The limits on packets and bytes that are read ahead to find where each sound begins.
@@ -126,7 +127,8 @@ impl StreamCopier {
         jumps: bool,
         muxer: &mut Muxer,
     ) -> Result<(), AvError> {
-        self.span = Some(span.clone());
+        let span = Arc::new(span);
+        self.span = Some(Arc::clone(&span));
         self.cut_end = cut_end;
         for route in self.routes.iter_mut().flatten() {
             if let Conversion::Audio(audio) = &mut route.conversion {
@@ -159,7 +161,7 @@ impl StreamCopier {
 
     /// Leaves out what is between two times of the filtered stream.
     pub(crate) fn cut(&mut self, from: i64, to: i64) {
-        self.span.iter_mut().for_each(|span| span.cuts.push((from, to)));
+        self.span.iter_mut().for_each(|span| Arc::make_mut(span).cuts.push(from, to));
     }
 
     fn is_audio(&self, i: usize) -> bool {
@@ -245,7 +247,7 @@ impl StreamCopier {
         let Some(span) = self.span.clone() else { return Ok(()) };
         while let Some(packet) = self.pending_subtitles.pop_front() {
             let (p, own_base) = self.packet_and_base(&packet);
-            let end = span.written(p.pts.saturating_add(p.duration), own_base);
+            let end = span.output_time(p.pts.saturating_add(p.duration), own_base);
             if is_later(end, own_base, dts, base) {
                 self.pending_subtitles.push_front(packet);
                 break;
@@ -255,7 +257,7 @@ impl StreamCopier {
         while let Some(packet) = self.next()? {
             let (p, own_base) = self.packet_and_base(&packet);
             let time = if p.dts == NO_TIME { p.pts } else { p.dts };
-            if time != NO_TIME && is_later(span.written(time, own_base), own_base, dts, base) {
+            if time != NO_TIME && is_later(span.output_time(time, own_base), own_base, dts, base) {
                 self.read_ahead.push_front(packet);
                 break;
             }
@@ -283,10 +285,14 @@ impl StreamCopier {
     }
 
     /// Writes the remaining packets, up to the end of the span.
-    pub(crate) fn finish(&mut self, end: Option<i64>, muxer: &mut Muxer) -> Result<Option<Span>, AvError> {
+    pub(crate) fn finish(
+        &mut self,
+        end: Option<i64>,
+        muxer: &mut Muxer,
+    ) -> Result<Option<Arc<Span>>, AvError> {
         let Some(span) = &mut self.span else { return Ok(None) };
-        span.end = end;
-        let span = span.clone();
+        Arc::make_mut(span).end = end;
+        let span = Arc::clone(span);
         // which streams have passed the end
         let mut past = vec![false; self.routes.len()];
         while let Some(packet) = self.pending_subtitles.pop_front() {
@@ -350,8 +356,8 @@ impl StreamCopier {
                 }
             }
             let (cuts, inside) = span.cuts_before(time, base);
-            let end = span.written(time.saturating_add(p.duration), base);
-            let written = span.written(time, base);
+            let end = span.output_time(time.saturating_add(p.duration), base);
+            let written = span.output_time(time, base);
             if subtitle {
                 // what is still shown after a cut
                 p.duration = if p.duration > 0 { end - written } else { 0 };
@@ -366,12 +372,12 @@ impl StreamCopier {
             if cuts > route.cuts {
                 route.cuts = cuts;
                 if let Conversion::Audio(audio) = &mut route.conversion {
-                    audio.joins = true;
+                    audio.after_cut = true;
                 }
             }
             for t in [&mut p.pts, &mut p.dts] {
                 if *t != NO_TIME {
-                    *t = span.written(*t, base);
+                    *t = span.output_time(*t, base);
                 }
             }
         }

@@ -13,9 +13,7 @@ pub(crate) struct Span {
     pub(crate) end: Option<i64>,
     /// The offset subtracted from all times.
     pub(crate) shift: i64,
-    /// What is left out in between: ends of pictures and beginnings of the next, ascending. The rest is written without
-    /// a gap.
-    pub(crate) cuts: Vec<(i64, i64)>,
+    pub(crate) cuts: CutTimes,
 }
 
 impl Span {
@@ -27,25 +25,44 @@ impl Span {
         self.end.map(|t| t.rescale(self.base, base))
     }
 
-    /// The time that is written for one of the input; that of the cut for all that is cut out.
-    pub(crate) fn written(&self, time: i64, base: AVRational) -> i64 {
-        let cuts = self.cuts_in(base).take_while(|(from, _)| *from < time);
-        let cut: i64 = cuts.map(|(from, to)| to.min(time) - from).sum();
-        time.saturating_sub(cut).saturating_sub(self.shift.rescale(self.base, base))
+    /// The time in the output for one of the input.
+    pub(crate) fn output_time(&self, time: i64, base: AVRational) -> i64 {
+        let removed = self.cuts.removed(time, |t| t.rescale(self.base, base));
+        time.saturating_sub(removed).saturating_sub(self.shift.rescale(self.base, base))
     }
 
     /// The number of cuts that begin before a time, and whether it is in one.
     pub(crate) fn cuts_before(&self, time: i64, base: AVRational) -> (usize, bool) {
-        let mut before = self.cuts_in(base).take_while(|(from, _)| *from <= time);
-        let (mut count, mut inside) = (0, false);
-        for (_, to) in &mut before {
-            (count, inside) = (count + 1, time < to);
-        }
+        let count = self.cuts.0.partition_point(|cut| cut.from.rescale(self.base, base) <= time);
+        let inside = count > 0 && time < self.cuts.0[count - 1].to.rescale(self.base, base);
         (count, inside)
     }
+}
 
-    fn cuts_in(&self, base: AVRational) -> impl Iterator<Item = (i64, i64)> {
-        let to = move |t: i64, from: AVRational| t.rescale(from, base);
-        self.cuts.iter().map(move |&(from, until)| (to(from, self.base), to(until, self.base)))
+/// What is left out between pictures, ascending. The rest is written without a gap.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct CutTimes(Vec<CutTime>);
+
+/// From the end of a picture to the beginning of the next.
+#[derive(Clone, Copy, Debug)]
+struct CutTime {
+    from: i64,
+    to: i64,
+    /// What the cuts before it remove.
+    before: i64,
+}
+
+impl CutTimes {
+    /// Adds one after the others.
+    pub(crate) fn push(&mut self, from: i64, to: i64) {
+        let before = self.0.last().map_or(0, |cut| cut.before.saturating_add(cut.to - cut.from));
+        self.0.push(CutTime { from, to, before });
+    }
+
+    /// How much is removed before a time, in whose ticks `ticks` gives times of cuts; in a cut, up to that time.
+    pub(crate) fn removed(&self, time: i64, ticks: impl Fn(i64) -> i64) -> i64 {
+        let count = self.0.partition_point(|cut| ticks(cut.from) < time);
+        let last = count.checked_sub(1).map(|i| self.0[i]);
+        last.map_or(0, |cut| ticks(cut.before) + ticks(cut.to).min(time) - ticks(cut.from))
     }
 }

@@ -123,7 +123,7 @@ pub(crate) fn add_chapters(
             }
             end = end.min(last);
         }
-        (start, end) = (span.written(start, base), span.written(end, base));
+        (start, end) = (span.output_time(start, base), span.output_time(end, base));
         if start >= end && from.start < from.end {
             continue;
         }

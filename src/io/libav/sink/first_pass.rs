@@ -4,6 +4,7 @@ use super::av_fault;
 use super::encoder::{Encoder, EncoderProgress};
 use super::setup::{Setup, prepare_encoder};
 use crate::disk::PartialOutput;
+use crate::journal::Cuts;
 use crate::libav::side_data::FrameSideData;
 use crate::media::{Encode, FrameStamp, Plain, Plan, Rescue, Sink, SinkError};
 use grainfield_filters::frame::Frame;
@@ -14,14 +15,18 @@ use std::sync::Arc;
 pub(super) struct FirstPass {
     setup: Setup,
     encoder: Encoder,
-    /// The time of the first picture.
+    cuts: Cuts,
+    /// The number of cuts before the last frame, and its end.
+    passed: usize,
+    end: i64,
+    /// The time of the first picture; it grows with each cut, so that both passes have the same times.
     first: Option<i64>,
 }
 
 impl FirstPass {
     pub(super) fn create(output: &OsStr, plan: &Plan) -> Result<FirstPass, SinkError> {
         let (setup, encoder) = prepare_encoder(output, plan)?;
-        Ok(FirstPass { setup, encoder, first: None })
+        Ok(FirstPass { setup, encoder, cuts: plan.cuts.clone(), passed: 0, end: 0, first: None })
     }
 
     fn drain(&mut self) -> Result<(), SinkError> {
@@ -59,6 +64,13 @@ impl Sink for FirstPass {
         let _log = self.setup.log.enter();
         let carried = stamp.carried.as_ref().and_then(|c| c.downcast_ref::<FrameSideData>());
         let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
+        let passed = self.cuts.before(stamp.number);
+        if std::mem::replace(&mut self.passed, passed) < passed
+            && let Some(first) = &mut self.first
+        {
+            *first += (pts - self.end).max(0);
+        }
+        self.end = self.end.max(pts.saturating_add(duration));
         let time = self.encoder.next_time(pts.saturating_sub(*self.first.get_or_insert(pts)));
         let sent = self.encoder.send(frame, time, duration, carried);
         sent.map_err(|e| av_fault(&self.setup.name, "the encoder refused the picture", e))?;

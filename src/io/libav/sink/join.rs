@@ -9,7 +9,7 @@ use crate::journal::segments::timeline::timeline;
 use crate::journal::shard::Video;
 use crate::journal::{Cuts, PacketRecord};
 use crate::libav::container::Container;
-use crate::libav::copy::video_tags;
+use crate::libav::copy::{CutTimes, video_tags};
 use crate::libav::details;
 use crate::libav::dict::Tagged;
 use crate::libav::error::AvError;
@@ -126,11 +126,12 @@ impl VideoFile {
         let mut packets: Vec<PacketRecord> = parts.iter().flat_map(|part| part.1).copied().collect();
         let end = packets.iter().map(|p| p.0.saturating_add(p.1)).max().unwrap_or(0);
         let cuts = cut_times(&packets, &self.cuts);
-        let removed = |t: i64| cuts.iter().take_while(|cut| cut.1 <= t).map(|cut| cut.1 - cut.0).sum::<i64>();
-        packets.iter_mut().for_each(|p| p.0 -= removed(p.0));
+        let mut times = CutTimes::default();
+        cuts.iter().for_each(|&(from, to)| times.push(from, to));
+        packets.iter_mut().for_each(|p| p.0 -= times.removed(p.0, |t| t));
         let line = timeline(&packets);
         self.begin(line.iter().map(|t| t.pts).min().unwrap_or(0))?;
-        cuts.iter().for_each(|cut| self.cut(cut.0, cut.1));
+        cuts.into_iter().for_each(|cut| self.cut(cut));
         let mut next = line.iter();
         let mut packet = Packet::empty();
         for (part, (path, packets)) in parts.iter().enumerate() {

@@ -6,6 +6,7 @@ use super::setup::{Setup, prepare};
 use super::video_file::VideoFile;
 use crate::disk::{Partial, PartialOutput};
 use crate::encoding::{Encoding, Pass};
+use crate::journal::Cuts;
 use crate::libav::error::AvError;
 use crate::libav::log::Log;
 use crate::libav::side_data::FrameSideData;
@@ -24,8 +25,7 @@ pub(super) struct Video {
     encoder: Encoder,
     /// The second pass, until it begins.
     second_pass: Option<Pass>,
-    /// The first frame after each cut.
-    cuts: Vec<i64>,
+    cuts: Cuts,
     /// The number of cuts before the last frame.
     passed: usize,
     /// The offset that is subtracted from all times, known with the first picture; it grows with each cut.
@@ -104,7 +104,7 @@ impl Video {
         let partial = video_file.out.partial().map(Partial::path);
         let progress = Arc::clone(&setup.progress);
         let shared = Arc::new(Shared { video_file: Mutex::new(Some(video_file)), partial, progress });
-        let (second_pass, cuts) = (plan.encoding.pass.clone(), plan.cuts.frames.clone());
+        let (second_pass, cuts) = (plan.encoding.pass.clone(), plan.cuts.clone());
         Ok(Video { setup, shared, encoder, second_pass, cuts, passed: 0, shift: None, end: 0 })
     }
 
@@ -174,13 +174,12 @@ impl Sink for Video {
         let (pts, duration) = self.setup.clock.pts_and_duration(stamp);
         let is_begun = self.shift.is_some();
         let mut shift = self.shift.map_or_else(|| self.begin(pts, carried), Ok)?;
-        // the frame right after a cut may be damaged and left out
-        let passed = self.cuts.partition_point(|&n| n <= stamp.number);
+        let passed = self.cuts.before(stamp.number);
         let is_next = std::mem::replace(&mut self.passed, passed) < passed;
         if is_begun && is_next && pts > self.end {
             let from = self.end;
             self.shared.with_file(&self.setup, |file| {
-                file.cut(from, pts);
+                file.cut((from, pts));
                 Ok(())
             })?;
             shift += pts - from;

@@ -11,8 +11,8 @@ use crate::journal::{Cuts, SourceEnds};
 use crate::libav::capabilities::Chapters;
 use crate::libav::container::{Container, ContainerFamily};
 use crate::libav::copy::{
-    AudioExtent, Planned, Span, StreamCopier, TIMECODE, add_chapters, container_accepts, measure_extents,
-    move_timecodes, plan as route, tags, timecode_after,
+    AudioExtent, CutTimes, Planned, Span, StreamCopier, TIMECODE, add_chapters, container_accepts,
+    measure_extents, move_timecodes, plan as route, tags, timecode_after,
 };
 use crate::libav::details;
 use crate::libav::dict::{Tag, Tagged};
@@ -286,7 +286,7 @@ impl VideoFile {
         let start = self.start.checked_div(tick).unwrap_or(Ratio::ZERO);
         self.shift = if together { pts } else { (start + Ratio::HALF).floor() };
         let first = together.then_some(pts);
-        let span = Span { base: self.base, first, end: None, shift: self.shift, cuts: Vec::new() };
+        let span = Span { base: self.base, first, end: None, shift: self.shift, cuts: CutTimes::default() };
         if let Some(copies) = &mut self.copies {
             let begun = copies.begin(span.clone(), !self.ends.last, self.jumps, &mut self.muxer);
             begun.map_err(|e| self.fault("the extra streams cannot be read", e))?;
@@ -315,7 +315,7 @@ impl VideoFile {
     }
 
     /// Leaves out what is between two times of the input, in ticks of the file.
-    pub(super) fn cut(&mut self, from: i64, to: i64) {
+    pub(super) fn cut(&mut self, (from, to): (i64, i64)) {
         self.copies.iter_mut().for_each(|copies| copies.cut(from, to));
     }
 

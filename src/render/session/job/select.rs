@@ -30,8 +30,6 @@ pub(super) struct Selection {
     pub(super) journal: JournalConfig,
     /// Whether the output exists, so that nothing is to be written.
     pub(super) done: bool,
-    /// Files of interrupted runs that the complete output replaces.
-    pub(super) replaced: Vec<PathBuf>,
     pub(super) notes: Vec<String>,
 }
 
@@ -44,7 +42,6 @@ impl Selection {
             skipped: 0,
             journal: JournalConfig::default(),
             done: false,
-            replaced: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -59,8 +56,7 @@ impl Selection {
             let of = total.map_or(String::new(), |t| format!(" of {}", t + skipped));
             notes.push(format!("{skipped}{of} frames are complete already"));
         }
-        let (done, replaced) = (false, Vec::new());
-        Selection { wanted: Some(list), total, skipped, journal, done, replaced, notes }
+        Selection { wanted: Some(list), total, skipped, journal, done: false, notes }
     }
 
     /// Whether a later render can continue from the files of this one.
@@ -261,36 +257,25 @@ impl Tracker<'_> {
         let begins = request.resume != Resume::No && complete.is_empty();
         let mut selection = Selection::rest(list, complete, journal);
         if begins {
-            self.begin_anew(&mut selection, &path, kind)?;
+            selection.notes.extend(self.notes_of_unfinished(&path, kind));
         }
         Ok(selection)
     }
 
-    /// Of a single file nothing can be continued: it is rendered again, and replaces what earlier runs have left.
-    fn begin_anew(&self, selection: &mut Selection, path: &Path, kind: Kind) -> Result<(), JobError> {
-        let access = self.bound.request.file_access()?;
-        let is_unused = |file: &PathBuf| {
-            let mut access = access.clone();
-            access.write("the file of an earlier run", file.clone());
-            access.check().is_ok()
-        };
-        selection.replaced = unfinished(path).into_iter().filter(is_unused).collect();
-        let segments = match (kind, self.segment_frames) {
-            (Kind::Video, None) => {
-                "; only a video that is rendered in segments (--segments) can be continued"
-            }
+    /// A single file cannot be continued: what earlier runs have left is named, and stays.
+    fn notes_of_unfinished(&self, path: &Path, kind: Kind) -> Vec<String> {
+        let remedy = match (kind, self.segment_frames) {
+            (Kind::Video, None) => "; a video that is rendered in segments (--segments) can be continued",
             (Kind::Video, Some(_)) => "; this one is rendered in segments, which can be continued",
             _ => "",
         };
-        let notes = selection.replaced.iter().map(|file| {
+        let note = |file: PathBuf| {
+            let file = file.display();
             format!(
-                "{} of an earlier run cannot be continued: the render begins anew, and the complete file replaces \
-                    it{segments}",
-                file.display()
+                "{file} of an earlier run cannot be continued: the render begins anew, and the file stays{remedy}"
             )
-        });
-        selection.notes.extend(notes);
-        Ok(())
+        };
+        unfinished(path).into_iter().map(note).collect()
     }
 
     /// The data for joining a shard.
