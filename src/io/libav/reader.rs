@@ -83,6 +83,8 @@ pub(crate) struct Reader {
     marking: bool,
     /// The index of the next packet.
     rank: u32,
+    /// The timestamp before which nothing is wanted but what later pictures refer to.
+    sought: Option<i64>,
     /// Key packets that have passed, if they are recorded.
     seek_points: Option<Vec<SeekPoint>>,
     stage: Option<Stage>,
@@ -117,6 +119,7 @@ impl Reader {
             damaged: false,
             marking: false,
             rank: 0,
+            sought: None,
             seek_points: None,
             stage: None,
         })
@@ -349,6 +352,8 @@ impl Reader {
             }
             picture::mark(&mut self.packet, rank)?;
         }
+        let unwanted = self.sought.zip(self.packet.pts()).is_some_and(|(sought, pts)| pts < sought);
+        self.decoder.leave_out_unreferenced(unwanted);
         self.decoder.send(Some(&self.packet))
     }
 
@@ -389,11 +394,20 @@ impl Reader {
         // The start is an entry too, but needs no seeking.
         while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
             limit = i;
-            let errors = self.seek_to_entry(index, i)?;
-            // Pictures that lead the entry may refer to others before it, so their errors are expected.
-            let errors = (!index.has_leading(i)).then_some(errors);
-            if let Some(picture) = self.decode_to(target, index.entries[i].pts, errors) {
-                return Some(picture);
+            // A decoder may find the order of pictures only if it sees them all.
+            for sought in [Some(target), None] {
+                let errors = self.seek_to_entry(index, i)?;
+                // Pictures that lead the entry may refer to others before it, so their errors are expected.
+                let errors = (!index.has_leading(i)).then_some(errors);
+                self.sought = sought;
+                let found = self.decode_to(target, index.entries[i].pts, errors);
+                self.sought = None;
+                if found.is_some() {
+                    return found;
+                }
+                if self.damaged {
+                    break;
+                }
             }
         }
         None
