@@ -112,6 +112,11 @@ impl Frames {
         Ok(lock(&self.reader).source.frame_from(time, after)?.saturating_add(self.offset))
     }
 
+    /// [`Source::frame_times`].
+    pub(crate) fn frame_times(&self) -> Option<Vec<Ratio>> {
+        lock(&self.reader).source.frame_times()
+    }
+
     /// A frame by the user's number; `None` if the source has none. Setting `stop` cancels it before it reads.
     ///
     /// # Errors

@@ -25,7 +25,7 @@ use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::disk::{OutputFile, reach};
 use grainfield_render::assets::{own_looks, read_text};
-use grainfield_render::session;
+use grainfield_render::session::{self, Clip};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::Read;
@@ -182,10 +182,24 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
 pub(super) async fn curve(State(studio): Shared, Json(request): Json<curves::CurveRequest>) -> Answer {
     answer(&studio, move |studio, _| {
         let clip = request.clip.map(|id| studio.clip(id)).transpose()?;
-        let (ends, rate) = clip.map_or(((0, None), Ratio::whole(24)), |c| {
-            ((c.info().first, c.info().last), c.info().format.rate)
-        });
-        Ok(curves::draw(&request, ends, rate)?)
+        let Some(clip) = clip else { return Ok(curves::draw(&request, (0, None), Ratio::whole(24))?) };
+        let info = clip.info();
+        let times = curves::Times { rate: info.format.rate, first: info.first, begins: frame_times(&clip) };
+        Ok(curves::draw(&request, (info.first, info.last), times)?)
+    })
+    .await
+}
+
+/// When the frames of a clip begin, as far as it has been scanned: empty at a constant rate.
+fn frame_times(clip: &Clip) -> &[Ratio] {
+    if clip.info().last.is_some() && clip.info().variable_rate { clip.frame_times() } else { &[] }
+}
+
+/// When each frame begins, and last when the clip ends, in seconds; empty at a constant rate.
+pub(super) async fn clip_times(State(studio): Shared, Path(id): Path<u32>) -> Answer {
+    answer(&studio, move |studio, _| {
+        let seconds: Vec<f64> = frame_times(&studio.clip(id)?).iter().map(|t| t.to_f64()).collect();
+        Ok(json!({ "seconds": seconds }))
     })
     .await
 }

@@ -145,6 +145,7 @@ fn router(studio: &Arc<state::Studio>) -> Router {
         .route("/forget", post(api::forget))
         .route("/open", post(api::open))
         .route("/clip/{id}", get(api::clip))
+        .route("/clip/{id}/times", get(api::clip_times))
         .route("/recipe", post(api::recipe))
         .route("/curve", post(api::curve))
         .route("/frame/{clip}/{key}/{number}", get(frames::frame))

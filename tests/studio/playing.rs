@@ -238,3 +238,48 @@ fn a_drag_decodes_the_source_once() {
         json!(["", true])
     );
 }
+
+/// Ten frames at 25 a second, then seven that are shown for a fifth of a second each, and a last one.
+#[test]
+fn frames_of_a_varying_rate_have_their_own_times() {
+    let session = Session::new();
+    let made = Command::new("ffmpeg")
+        .args(["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2"])
+        .args(["-vf", "select=lt(n\\,10)+not(mod(n\\,5))", "-fps_mode", "vfr", "-pix_fmt", "yuv420p"])
+        .arg(session.path("uneven.mkv"))
+        .status();
+    assert!(made.unwrap().success());
+    let studio = Studio::start(&session, "uneven.mkv");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("while (!s.begins.value) await new Promise((r) => setTimeout(r, 20)); s.addStep('noise'); s.setValue(s.doc.value.steps[0].id, 'strength', '0s=1;1s=9'); s.seek(13);");
+    b.settle();
+    b.until("return document.querySelector('.time').textContent === '00:00:01.000'");
+    assert_eq!(
+        b.run("return ['0.39s', '0.41s', '1.19s', '0:01.2', '9s'].map((t) => s.frameOf(t))"),
+        json!([9, 10, 13, 14, 17])
+    );
+    // A key of a curve in seconds lies at the frame that has its value.
+    b.until("return !!document.querySelectorAll('.keymark').length");
+    let keys = b.run("const x = (e) => e.getAttribute('d').match(/M([\\d.]+)/)[1]; const all = [...document.querySelectorAll('.keymark')].map(x); return [all.length, (all[1] - all[0]) / (document.querySelector('.head').getAttribute('x') - all[0] + document.querySelector('.head').getAttribute('width') / 2)]");
+    assert_eq!(keys[0], 2);
+    assert!((keys[1].as_f64().unwrap() - 1.0).abs() < 0.02, "{keys}");
+    let shown = b.run(
+        "const shown = [];
+         s.seek(0); v.loop.value = false;
+         await new Promise((r) => setTimeout(r, 1000));
+         const begun = performance.now();
+         v.play(1);
+         const stop = s.effect(() => { shown.push([s.frame.value, performance.now() - begun]); });
+         while (v.playing.value) await new Promise((r) => setTimeout(r, 20));
+         stop();
+         return [shown, performance.now() - begun];",
+    );
+    let took = shown[1].as_f64().unwrap();
+    assert!((1840.0..4000.0).contains(&took), "1.84 seconds: {shown}");
+    for shown in shown[0].as_array().unwrap() {
+        let (n, at) = (shown[0].as_i64().unwrap(), shown[1].as_f64().unwrap());
+        let begins = if n < 10 { 40.0 * n as f64 } else { 400.0 + 200.0 * (n - 10) as f64 };
+        assert!(at > begins - 60.0, "frame {n} after {at} ms");
+    }
+}

@@ -286,6 +286,12 @@ pub trait Source: Send {
         Ok(self.info().frame_at_constant_rate(time, after))
     }
 
+    /// When each frame begins, and last when the source ends, in seconds; `None` at a constant rate, or where times are
+    /// known only when frames have been read.
+    fn frame_times(&mut self) -> Option<Vec<Ratio>> {
+        None
+    }
+
     /// The file of each frame, if frames are separate files, by the source's frame number; `None` for a frame without
     /// a file.
     fn files(&self) -> Option<FrameFiles> {

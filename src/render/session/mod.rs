@@ -41,10 +41,11 @@ use crate::source_frames::{Frames, SourceFrame};
 use bound_recipes::{BoundRecipe, BoundRecipes};
 use grainfield_filters::frame::{Format, FrameTime};
 use grainfield_filters::host::{Host, NoCache, PrepareError, StateCache, lock};
+use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::source::{FORWARD_LIMIT, Info};
 use job::{NoFrame, Request};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The limit on decoded frames that a clip keeps, in bytes, unless its request has a smaller one. A larger frame is
 /// not kept.
@@ -70,6 +71,7 @@ struct Inner {
     bound: BoundRecipes,
     threads: HelperPool,
     states: Arc<dyn StateCache + Send + Sync>,
+    times: OnceLock<Vec<Ratio>>,
 }
 
 impl Clip {
@@ -106,7 +108,17 @@ impl Clip {
         let helpers = job::threads(&request)? - 1;
         let threads = HelperPool::new(helpers, helpers as isize);
         let bound = BoundRecipes::default();
-        Ok(Clip(Arc::new(Inner { request, opened, info, format, frames, bound, threads, states })))
+        Ok(Clip(Arc::new(Inner {
+            request,
+            opened,
+            info,
+            format,
+            frames,
+            bound,
+            threads,
+            states,
+            times: OnceLock::new(),
+        })))
     }
 
     /// The properties of the input. Frame numbers are those of [`frame`](Clip::frame).
@@ -200,6 +212,12 @@ impl Clip {
     /// where all are independent. `None` if there is none, or the packets of the input do not tell.
     pub fn key_frame(&self, number: i64, back: bool) -> Option<i64> {
         self.0.frames.key_frame(number, back)
+    }
+
+    /// When each frame begins, and last when the clip ends, in seconds. Empty at a constant rate, or where times are known
+    /// only when frames have been read.
+    pub fn frame_times(&self) -> &[Ratio] {
+        self.0.times.get_or_init(|| self.0.frames.frame_times().unwrap_or_default())
     }
 
     /// Whether a frame is kept, or follows soon after the one that was read last. Others of a clip of unknown length

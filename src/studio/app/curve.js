@@ -2,7 +2,7 @@
 // converts them to text.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
-import { checked, clip, curveOf, doc, dock, dockOpen, effect, entry, frame, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal } from './state.js';
+import { begins, checked, clip, curveOf, doc, dock, dockOpen, effect, entry, frame, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal, timeOf } from './state.js';
 import { curveText, isCurve, openCurve, partsText, short, slider, valueAt } from './controls.js';
 import { effectCurves } from './effect.js';
 import { isSecond } from './controls.js';
@@ -90,7 +90,8 @@ function write(keys, more = {}) {
 /** The time of a key at a frame, written as the curve writes its times. @param {number} at @param {Key[]} keys */
 function timeAt(at, keys) {
   const c = clip.value;
-  return keys.some((k) => k.at.endsWith('s')) && c ? `${at * c.rate[1]}/${c.rate[0]}s` : String(at);
+  if (!c || !keys.some((k) => k.at.endsWith('s'))) return String(at);
+  return begins.value ? `${Number(timeOf(at).toFixed(6))}s` : `${at * c.rate[1]}/${c.rate[0]}s`;
 }
 
 /** @param {number} at @param {number[]} value */

@@ -2,7 +2,7 @@
 // that is on its way is given up. Sound follows the picture.
 
 import { blob, picture } from './api.js';
-import { clip, effect, frame, keptRanges, key, rate, report, seek, signal, toast, view } from './state.js';
+import { clip, effect, frame, frameAt, keptRanges, key, rate, report, seek, signal, timeOf, toast, view } from './state.js';
 import { kept, keptOf, keep, LIMIT, shownSides } from './kept.js';
 
 /** @typedef {import('./viewer.js').Side} Side */
@@ -104,7 +104,7 @@ export function play(speed, side = 'both') {
   if (speed) run(++playToken).catch(report);
   else {
     playToken++;
-    hear(frame.value, 0);
+    hear(timeOf(frame.value), 0);
   }
 }
 
@@ -113,16 +113,29 @@ async function run(mine) {
   // By position among the frames that are not cut out.
   const ranges = keptRanges();
   if (!ranges.length) return play(0);
-  /** @type {[number, number, number][]} */
+  /** First and last frame, the position of the first, and its time. @type {[number, number, number, number][]} */
   const parts = [];
   let last = -1;
+  let ends = 0;
   for (const [a, b] of ranges) {
-    parts.push([a, b, last + 1]);
+    parts.push([a, b, last + 1, ends]);
     last += b - a + 1;
+    ends += timeOf(b + 1) - timeOf(a);
   }
   const numberOf = (/** @type {number} */ i) => {
     const [a, , begin] = parts.findLast((p) => p[2] <= i) ?? parts[0];
     return a + i - begin;
+  };
+  const timeAt = (/** @type {number} */ i) => {
+    const [a, , begin, time] = parts.findLast((p) => p[2] <= i) ?? parts[0];
+    return time + timeOf(a + i - begin) - timeOf(a);
+  };
+  /** The position that is shown at a time, also beyond the ends. */
+  const positionAt = (/** @type {number} */ time) => {
+    if (time < 0) return -1;
+    if (time >= ends - 1e-9) return last + 1;
+    const [a, b, begin, since] = parts.findLast((p) => p[3] <= time + 1e-9) ?? parts[0];
+    return begin + Math.min(b, frameAt(timeOf(a) + time - since + 1e-9)) - a;
   };
   const step = Math.sign(playing.value);
   const next = parts.find(([, b]) => b >= frame.value);
@@ -162,10 +175,12 @@ async function run(mine) {
     if (mine !== playToken) break;
     const now = performance.now();
     const speed = rate.value * Math.abs(playing.value);
-    const elapsed = ((now - begun) / 1000) * speed;
-    const sounds = Math.max(0, Math.min(last, from + step * Math.floor(elapsed)));
-    hear(numberOf(sounds) + (elapsed % 1), playing.value);
-    let target = everyFrame.value ? at + step : from + step * Math.floor(elapsed);
+    // Backwards, a frame is shown from its end on.
+    const time = step > 0 ? timeAt(from) + ((now - begun) / 1000) * playing.value : timeAt(from + 1) + ((now - begun) / 1000) * playing.value - 1e-6;
+    const due = positionAt(time);
+    const heard = Math.max(0, Math.min(last, due));
+    hear(timeOf(numberOf(heard)) + Math.max(0, time - timeAt(heard)), playing.value);
+    let target = everyFrame.value ? at + step : due;
     if ((target - last) * step > 0 && step > 0 || step < 0 && target < first) {
       const end = step > 0 ? last : first;
       // What is late is shown before the end.
@@ -213,7 +228,7 @@ async function run(mine) {
   }
   stop.abort();
   if (mine === playToken) {
-    hear(at, 0);
+    hear(timeOf(numberOf(at)), 0);
     playing.value = 0;
     seek(numberOf(at));
   }
@@ -247,13 +262,12 @@ async function loadSound() {
   audio.src = URL.createObjectURL(new Blob(parts));
 }
 
-/** Lets the sound go on where the picture is. @param {number} at the frame @param {number} speed 0 is silence */
-function hear(at, speed) {
+/** Lets the sound go on where the picture is. @param {number} time @param {number} speed 0 is silence */
+function hear(time, speed) {
   const c = clip.value;
   const audio = sounding?.audio;
   if (!c || !audio?.src || sounding?.clip !== c.id) return;
   if (!sound.value || speed <= 0 || everyFrame.value) return audio.pause();
-  const time = (at - c.first) / rate.value;
   audio.playbackRate = speed;
   // A delay of a tenth of a second is inaudible; a jump is not.
   if (Math.abs(audio.currentTime - time) > 0.1 * speed) audio.currentTime = time;

@@ -2,7 +2,7 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
-import { check, checked, clip, cuts, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, selection, signal, timeText, unsavedEffects } from './state.js';
+import { check, checked, clip, cuts, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, selection, signal, timeOf, timeText, unsavedEffects } from './state.js';
 import { short } from './controls.js';
 import { dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
@@ -79,9 +79,9 @@ export function renderDialog() {
   const whole = signal(!selection.value);
   const made = signal(/** @type {any} */ (null));
   const [from, to] = range();
-  const seconds = (/** @type {number} */ n) => Number(((n * c.rate[1]) / c.rate[0]).toFixed(3));
-  const long = (/** @type {number} */ n) => `${n} frames, ${seconds(n)} s`;
   const framesIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + b - a + 1, 0);
+  const secondsIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + timeOf(b + 1) - timeOf(a), 0);
+  const long = (/** @type {[number, number]} */ of) => `${framesIn(of)} frames, ${Number(secondsIn(of).toFixed(3))} s`;
   const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
   const isVideo = () => /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i.test(output.value);
@@ -123,7 +123,7 @@ export function renderDialog() {
   const sizeText = () => {
     const g = guess.value;
     if (!g) return 'Size: rendering a few frames to estimate it…';
-    const rate = (g.bytes * 8 * c.rate[0]) / c.rate[1] / g.of;
+    const rate = (g.bytes * 8) / secondsIn(chosen());
     return `Size: about ${fileSize(g.bytes)}, ${short(rate / 1e6, 0.1)} Mbit/s without sound, estimated from ${g.frames} frames`;
   };
 
@@ -164,7 +164,6 @@ export function renderDialog() {
   const { element } = dialog('Render', (close) => {
     const m = made.value;
     const known = m && !m.error;
-    const count = framesIn(chosen());
     const cut = whole.value ? '' : `, cut to ${timeText(from)} – ${timeText(to + 1)}`;
     const sound = !sounds.length || !isVideo() || audio.value === 'none' ? 'no sound' : `sound: ${sounds.join(', ')} ${audio.value === 'encode' ? 'encoded' : 'copied, or encoded where the file cannot hold it'}${cut}`;
     const tuning = tunings[choice.value.codec] ?? [];
@@ -179,8 +178,8 @@ export function renderDialog() {
       <label for="r-output">Output</label><input id="r-output" name="output" class="text" .value=${output.value} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/%06d.png)"
         @input=${(/** @type {any} */ e) => (output.value = e.target.value)}>
       <span></span><span class="dim">in <code>${folder.value}</code></span>
-      <span>Frames</span><span class="choices"><label><input type="radio" name="what" .checked=${whole.value} @change=${() => (whole.value = true)}>all${cuts.value.length ? ' but what is cut out' : ''}: ${long(framesIn([c.first, c.last]))}</label>
-        <label><input type="radio" name="what" .checked=${!whole.value} ?disabled=${!selection.value} @change=${() => (whole.value = false)}>selection${selection.value ? ` ${from}–${to}: ${long(framesIn([from, to]))}` : ''}</label></span>
+      <span>Frames</span><span class="choices"><label><input type="radio" name="what" .checked=${whole.value} @change=${() => (whole.value = true)}>all${cuts.value.length ? ' but what is cut out' : ''}: ${long([c.first, c.last])}</label>
+        <label><input type="radio" name="what" .checked=${!whole.value} ?disabled=${!selection.value} @change=${() => (whole.value = false)}>selection${selection.value ? ` ${from}–${to}: ${long([from, to])}` : ''}</label></span>
       ${menu('codec', 'Codec', codecs, known && m.encoder && !choice.value.codec ? `Automatic: ${encoderNames[m.encoder] ?? m.encoder}` : 'Automatic')}
       ${tuning.length ? menu('codec-opt', /^lib/.test(choice.value.codec) ? 'Tuning' : 'Profile', tuning, 'the encoder’s own') : nothing}
       ${menu('pix-fmt', 'Samples', formats, known && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}
@@ -189,7 +188,7 @@ export function renderDialog() {
       <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}><option value="">copied where the output can hold it</option>
         <option value="encode">encoded</option><option value="none">none</option></select>` : html`<span class="dim">the clip has none</span>`}
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : known
-        ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(count)}, ${sound}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
+        ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(chosen())}, ${sound}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the existing file, or segments of another render</label>` : nothing}
       ${problem.value || inPlace() ? html`<p class="fault" role="alert">${problem.value || `Nothing can be rendered: ${inPlace()}. ${checked.value?.faults[0].text}`}</p>` : nothing}

@@ -99,6 +99,8 @@ export const references = signal(/** @type {Reference[]} */ ([]));
 export const against = signal(0);
 export const reference = computed(() => references.value.find((r) => r.id === against.value && r.clip === clip.value?.path) ?? null);
 
+/** When the frames of a clip of variable rate begin, and when the last one ends, in seconds; null at a constant rate. */
+export const begins = signal(/** @type {number[] | null} */ (null));
 export const rate = computed(() => (clip.value ? clip.value.rate[0] / clip.value.rate[1] : 24));
 export const dirty = computed(() => !!checked.value && checked.value.toml !== savedToml.value);
 /** The effects of the recipe that are not saved as they are drawn. */
@@ -343,6 +345,18 @@ export async function clipTold(id) {
   });
 }
 
+/** Of a clip that has been scanned. */
+const timed = computed(() => (clip.value?.variable && !clip.value.estimated ? clip.value.id : null));
+effect(() => {
+  const id = timed.value;
+  begins.value = null;
+  if (id !== null) {
+    get(`/clip/${id}/times`).then(({ seconds }) => {
+      if (timed.value === id && seconds.length > 1) begins.value = seconds;
+    }, report);
+  }
+});
+
 /** @param {string} path */
 export async function openClip(path) {
   const opened = await post('/open', { path });
@@ -501,7 +515,32 @@ export function frameOf(text) {
   if (/^\d+$/.test(said)) return Number(said);
   if (parts.length === 4) return c.first + (parts[0] * 3600 + parts[1] * 60 + parts[2]) * Math.max(1, Math.round(rate.value)) + parts[3];
   if (parts.length > 3 || (parts.length === 1 && !said.endsWith('s'))) return null;
-  return c.first + Math.floor((parts.reduce((all, p) => all * 60 + p, 0) * c.rate[0]) / c.rate[1] + 1e-6);
+  return frameAt(parts.reduce((all, p) => all * 60 + p, 0));
+}
+
+/** When a frame begins, in seconds after the first; parts of frames pass evenly. @param {number} n */
+export function timeOf(n) {
+  const c = clip.value;
+  const at = n - (c?.first ?? 0);
+  const all = begins.value;
+  if (!c || !all) return c ? (at * c.rate[1]) / c.rate[0] : 0;
+  const i = Math.max(0, Math.min(all.length - 2, Math.floor(at)));
+  return all[i] + (at - i) * (all[i + 1] - all[i]);
+}
+
+/** The frame that is shown at a time. @param {number} seconds */
+export function frameAt(seconds) {
+  const c = clip.value;
+  if (!c) return 0;
+  const all = begins.value;
+  if (!all) return c.first + Math.floor((seconds * c.rate[0]) / c.rate[1] + 1e-6);
+  let [low, high] = [0, all.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (all[middle] <= seconds + 1e-9) low = middle;
+    else high = middle;
+  }
+  return c.first + low;
 }
 
 /** `00:00:02:00`, where the rate is not whole at the next whole one, without dropped numbers. @param {number} n */
@@ -514,9 +553,7 @@ export function codeText(n) {
 
 /** `00:00:02.000` @param {number} n */
 export function timeText(n) {
-  const c = clip.value;
-  const seconds = c ? ((n - c.first) * c.rate[1]) / c.rate[0] : 0;
-  const ms = Math.round(seconds * 1000);
+  const ms = Math.round(timeOf(n) * 1000);
   const two = (/** @type {number} */ v) => String(v).padStart(2, '0');
   const whole = Math.floor(ms / 1000);
   return `${two(Math.floor(whole / 3600))}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}.${String(ms % 1000).padStart(3, '0')}`;

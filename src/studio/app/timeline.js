@@ -146,7 +146,7 @@ function template() {
           }}></label>
       <button class="time digits" title="Time since the first frame; a click shows ${coded ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c || c.variable}
         @click=${() => (timecode.value = !timecode.value)}>${c ? (coded ? codeText : timeText)(frame.value) : ''}</button>
-      <span class="dim">${c ? `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${Number(rate.value.toFixed(3))} fps` : ''}</span>
+      <span class="dim">${c ? `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${c.variable ? 'varying rate, about ' : ''}${Number(rate.value.toFixed(3))} fps` : ''}</span>
       <span class="group">
         ${worded('sel.in', 'In')}
         <span class="digits" title="Selection, both ends included">${c && selection.value ? `${from}–${to} (${to - from + 1})` : c ? 'all' : ''}</span>

@@ -321,33 +321,32 @@ impl Source for Video {
     fn frame_from(&mut self, time: Ratio, after: bool) -> Result<i64, SourceError> {
         let _log = self.log.enter();
         self.find_times()?;
-        let count = match &self.index {
-            IndexState::Packets(index) => index.frames.len(),
-            IndexState::Exact(exact) => exact.frames.len(),
+        let count = match self.indexed_count() {
+            Some(count) => count,
             // It is unknown whether the rate of a stream is constant.
-            _ if self.info.variable_rate || !self.reader.demuxer.seekable() => {
+            None if self.info.variable_rate || !self.reader.demuxer.seekable() => {
                 let problem = "frames are selected by time, but their times are known only when they have been read; \
                                use frame numbers, or a file without filters that need several frames";
                 return Err(SourceError::Usage { name: self.info.name.clone(), problem: problem.into() });
             }
-            _ => return Ok(self.info.frame_at_constant_rate(time, after)),
-        };
-        let begin = |n: usize| {
-            let number = n as i64;
-            let pts = self.indexed_pts(number).unwrap_or_else(|| {
-                let last = self.indexed_pts(number - 1).unwrap_or(self.clock.first);
-                last.saturating_add(self.clock.step)
-            });
-            self.clock.time_and_duration(number, pts, 0).0
+            None => return Ok(self.info.frame_at_constant_rate(time, after)),
         };
         // the frames, and the end of the last
         let (mut low, mut high) = (0, count + 1);
         while low < high {
             let middle = low.midpoint(high);
-            let earlier = begin(middle) < time || after && begin(middle) == time;
+            let begin = self.indexed_time(middle);
+            let earlier = begin < time || after && begin == time;
             (low, high) = if earlier { (middle + 1, high) } else { (low, middle) };
         }
         Ok(low as i64)
+    }
+
+    fn frame_times(&mut self) -> Option<Vec<Ratio>> {
+        let _log = self.log.enter();
+        self.find_times().ok()?;
+        let count = self.indexed_count().filter(|_| self.info.variable_rate)?;
+        Some((0..=count).map(|n| self.indexed_time(n)).collect())
     }
 
     fn decoder(&self) -> Arc<dyn Decode> {

@@ -10,6 +10,7 @@ use crate::libav::reader::Item;
 use crate::libav::{index, side_data};
 use crate::media::SourceError;
 use ffmpeg_sys_next::AV_FRAME_FLAG_CORRUPT;
+use grainfield_filters::ratio::Ratio;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -212,6 +213,25 @@ impl Video {
             IndexState::Exact(exact) => exact.get(number).map(|f| f.pts),
             _ => None,
         }
+    }
+
+    /// The number of frames in the index.
+    pub(super) fn indexed_count(&self) -> Option<usize> {
+        match &self.index {
+            IndexState::Packets(index) => Some(index.frames.len()),
+            IndexState::Exact(exact) => Some(exact.frames.len()),
+            _ => None,
+        }
+    }
+
+    /// When a frame of the index begins, or after the last one, when that ends.
+    pub(super) fn indexed_time(&self, n: usize) -> Ratio {
+        let number = n as i64;
+        let pts = self.indexed_pts(number).unwrap_or_else(|| {
+            let last = self.indexed_pts(number - 1).unwrap_or(self.clock.first);
+            last.saturating_add(self.clock.step)
+        });
+        self.clock.time_and_duration(number, pts, 0).0
     }
 
     /// The number of the next entry's frame, or of the last one before, as far as the index knows it.
