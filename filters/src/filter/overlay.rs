@@ -22,7 +22,7 @@ use crate::pixel::resample::{Edge, InterpolationKernel};
 use crate::pixel::transfer::TransferFunction;
 use crate::ratio::Ratio;
 use crate::settings::{Animated, FileAsset, FileKind, SettingError, Unit};
-use crate::simd::Level;
+use crate::simd::{Level, multiversion};
 use crate::{choices, for_depth, settings};
 use std::sync::Arc;
 
@@ -190,12 +190,16 @@ impl ClipOverlay {
         let [cg, cb, cr, a] = clip;
         for (row, color) in [(r, cr), (g, cg), (b, cb)] {
             base.copy_from_slice(row);
-            over.copy_from_slice(color);
-            if linear {
+            let over = if linear {
+                over.copy_from_slice(color);
                 divide(over, a);
                 self.curve.linearize(self.level, over);
-                multiply(over, a, true);
-            }
+                // Light without coverage, as of flames, stays.
+                multiply(over, a, false);
+                &*over
+            } else {
+                color
+            };
             if let Some(alpha) = alpha.filter(|_| !straight && linear) {
                 divide(row, alpha);
             }
@@ -205,14 +209,7 @@ impl ClipOverlay {
             if let Some(alpha) = alpha.filter(|_| straight || linear) {
                 multiply(row, alpha, straight);
             }
-            for ((v, c), a) in row.iter_mut().zip(&*over).zip(a) {
-                *v = match self.set.blend {
-                    Blend::Over => c + *v * (1.0 - a),
-                    Blend::Add => *v + c,
-                    Blend::Screen => *v + c * (1.0 - *v),
-                    Blend::Multiply => *v * (1.0 - a) + *v * c,
-                };
-            }
+            blend(self.level, self.set.blend, row, over, a);
             if let Some(alpha) = alpha.filter(|_| straight || linear) {
                 after
                     .iter_mut()
@@ -227,12 +224,9 @@ impl ClipOverlay {
             if alpha.is_some() && linear && !straight {
                 multiply(row, after, false);
             }
-            for x in 0..n {
-                // Added light ends at white.
-                let top = if clips && self.set.blend == Blend::Add { base[x].max(1.0) } else { f32::MAX };
-                let under_nothing = a[x] == 0.0 && over[x] == 0.0;
-                row[x] = if under_nothing { 0.0 } else { row[x].min(top) - base[x] };
-            }
+            // Added light ends at white.
+            let top = if clips && self.set.blend == Blend::Add { 1.0 } else { f32::MAX };
+            difference(self.level, row, base, over, a, top);
         }
     }
 
@@ -254,19 +248,20 @@ impl ClipOverlay {
             for y in to.rows() {
                 let rows = (y << sy)..((y + 1) << sy).min(clip.plane(3).height());
                 let out = to.row_mut::<T>(y);
-                let room = &mut room[..out.len()];
-                to_f32(self.level, out, zero as f32, room);
-                let (before, after) = (input.plane(p).row::<T>(y), same.plane(p).row::<T>(y));
-                for (x, v) in room.iter_mut().enumerate() {
-                    let columns = (x << sx)..((x + 1) << sx).min(self.format.width as usize);
-                    let count = (rows.len() * columns.len()) as f32;
-                    let alpha = rows
-                        .clone()
-                        .map(|y| clip.plane(3).row::<f32>(y)[columns.clone()].iter().sum::<f32>());
-                    let lost = before[x].less(0.0) - after[x].less(0.0);
-                    *v -= alpha.sum::<f32>() / count * lost;
-                }
-                from_f32(self.level, room, zero as f32, legal, out);
+                let n = out.len();
+                let (row, rest) = room.split_at_mut(n);
+                let (sums, rest) = rest.split_at_mut(n);
+                let (before, after) = rest.split_at_mut(n);
+                let after = &mut after[..n];
+                to_f32(self.level, out, zero as f32, row);
+                to_f32(self.level, input.plane(p).row::<T>(y), 0.0, before);
+                to_f32(self.level, same.plane(p).row::<T>(y), 0.0, after);
+                sums.fill(0.0);
+                rows.clone().for_each(|y| add_sums(self.level, sx, clip.plane(3).row(y), sums));
+                let columns = [1 << sx, self.format.width as usize - ((n - 1) << sx)];
+                let counts = columns.map(|columns| (rows.len() * columns) as f32);
+                remove(self.level, counts, sums, before, after, row);
+                from_f32(self.level, row, zero as f32, legal, out);
             }
         }
     }
@@ -289,7 +284,7 @@ impl Render for ClipOverlay {
     }
 
     fn memory(&self) -> Memory {
-        let rows = 4 * (self.format.width as usize + 64) * 4;
+        let rows = 5 * (self.format.width as usize + 64) * 4;
         Memory {
             fixed: 0,
             per_frame: 2 * self.clip.memory()
@@ -325,7 +320,7 @@ impl Render for ClipOverlay {
         let picture = part(picture, &self.format);
         let width = self.format.width as usize;
         let top = self.format.depth.bits().map_or(1.0, |_| f32::from(self.format.codes().1));
-        let ([own, rows], scratch) = scratch.buffers_and_rest::<f32, 2>([width, 3 * width]);
+        let ([own, rows], scratch) = scratch.buffers_and_rest::<f32, 2>([width, 4 * width]);
         let clip = |y: usize| [0, 1, 2, 3].map(|p| picture.plane(p).row::<f32>(y));
         let alpha = self.format.alpha_plane();
         let read_alpha = |a: usize, y: usize, out: &mut [f32]| {
@@ -347,7 +342,7 @@ impl Render for ClipOverlay {
                 writes: band.writes,
             };
             through.render(&mut of_same, scratch, |_, _, _| ());
-            for_depth!(self.format.depth, T => self.remove_lost::<T>(picture, input, &same, band, own));
+            for_depth!(self.format.depth, T => self.remove_lost::<T>(picture, input, &same, band, rows));
         }
         let Some(a) = alpha.filter(|a| band.writes.has(*a)) else { return };
         for y in band.rows.clone() {
@@ -360,6 +355,61 @@ impl Render for ClipOverlay {
             });
         }
     }
+}
+
+/// The row with the clip: `over` is a row of its colours times its alpha `a`.
+#[inline(always)]
+fn blend_body(blend: Blend, row: &mut [f32], over: &[f32], a: &[f32]) {
+    let each = row.iter_mut().zip(over).zip(a);
+    match blend {
+        Blend::Over => each.for_each(|((v, c), a)| *v = c + *v * (1.0 - a)),
+        Blend::Add => each.for_each(|((v, c), _)| *v += c),
+        // Beyond white, where the formula would darken, the brighter of both.
+        Blend::Screen => each.for_each(|((v, c), _)| {
+            let most = if *v > *c { *v } else { *c };
+            *v = if most > 1.0 { most } else { *v + c * (1.0 - *v) };
+        }),
+        Blend::Multiply => each.for_each(|((v, c), a)| *v = *v * (1.0 - a) + *v * c),
+    }
+}
+
+/// What is more in `row` than in `base`: nothing where there is no clip. Values end at `top`, or at the base above it.
+#[inline(always)]
+fn difference_body(row: &mut [f32], base: &[f32], over: &[f32], a: &[f32], top: f32) {
+    for (((v, base), c), a) in row.iter_mut().zip(base).zip(over).zip(a) {
+        let top = if *base > top { *base } else { top };
+        let more = if *v < top { *v } else { top } - base;
+        *v = if *a == 0.0 && *c == 0.0 { 0.0 } else { more };
+    }
+}
+
+/// Adds the sums of the samples that subsampling makes one of.
+#[inline(always)]
+fn add_sums_body(sx: u8, row: &[f32], sums: &mut [f32]) {
+    match sx {
+        0 => row.iter().zip(sums).for_each(|(v, sum)| *sum += v),
+        1 => row.chunks(2).zip(sums).for_each(|(v, sum)| *sum += v.iter().sum::<f32>()),
+        _ => row.chunks(1 << sx).zip(sums).for_each(|(v, sum)| *sum += v.iter().sum::<f32>()),
+    }
+}
+
+/// Takes from `row` what `after` lacks of `before`, times the mean of sums of so many samples, the last of its own number.
+#[inline(always)]
+fn remove_body([count, last]: [f32; 2], sums: &[f32], before: &[f32], after: &[f32], row: &mut [f32]) {
+    let end = row.len().saturating_sub(1);
+    for (range, count) in [(0..end, count), (end..row.len(), last)] {
+        let lost = before[range.clone()].iter().zip(&after[range.clone()]);
+        for ((v, sum), (before, after)) in row[range.clone()].iter_mut().zip(&sums[range]).zip(lost) {
+            *v -= sum / count * (before - after);
+        }
+    }
+}
+
+multiversion! {
+    fn blend(level, blend: Blend, row: &mut [f32], over: &[f32], a: &[f32]) = blend_body;
+    fn difference(level, row: &mut [f32], base: &[f32], over: &[f32], a: &[f32], top: f32) = difference_body;
+    fn add_sums(level, sx: u8, row: &[f32], sums: &mut [f32]) = add_sums_body;
+    fn remove(level, counts: [f32; 2], sums: &[f32], before: &[f32], after: &[f32], row: &mut [f32]) = remove_body;
 }
 
 #[cfg(test)]

@@ -20,8 +20,8 @@ pub(super) struct Second {
     own: Format,
     /// The conversions of one of its pictures, each with the format of the result.
     steps: Conversion,
-    /// Resamples the result to [`format`](Second::format).
-    scale: Box<dyn Filter>,
+    /// Resamples the result to [`format`](Second::format), if it has another size.
+    scale: Option<Box<dyn Filter>>,
     format: Format,
     /// The rate of the source.
     rate: Ratio,
@@ -37,8 +37,10 @@ impl Second {
         let steps = conversion(&own, &rgb, level)?;
         let products = Format { alpha: Alpha::Premultiplied, ..rgb };
         let format = Format { width: source.width, height: source.height, ..products };
-        let scale = scale::bind(&products, &format, InterpolationKernel::Bicubic, level);
-        let scale = scale.map_err(|e| e.to_string())?;
+        let scale = (products != format)
+            .then(|| scale::bind(&products, &format, InterpolationKernel::Bicubic, level))
+            .transpose()
+            .map_err(|e| e.to_string())?;
         Ok(Second { input, own, steps, scale, format, rate: source.rate })
     }
 
@@ -93,7 +95,10 @@ impl Second {
             let products = Format { alpha: Alpha::Premultiplied, ..*frame.format() };
             frame.retag(products);
         }
-        Ok(apply(&*self.scale, &frame, &self.format))
+        Ok(match &self.scale {
+            Some(scale) => apply(&**scale, &frame, &self.format),
+            None => frame,
+        })
     }
 }
 
@@ -133,14 +138,11 @@ pub(super) fn part<'a>(picture: &'a Frame, of: &Format) -> FrameRef<'a> {
 /// Runs a filter without state on a whole picture.
 fn apply(filter: &dyn Filter, from: &Frame, to: &Format) -> Frame {
     let at = FrameTime::of_frame(0, Ratio::ONE);
-    let mut output = Frame::new(*to);
     let Some(now) = filter.at(&at) else { return from.clone() };
     let rows = 0..to.plane_size(0).1;
     let in_place = now.plan.reach == super::Reach::InPlace;
-    if in_place {
-        output = from.clone();
-        output.retag(*to);
-    }
+    let mut output = if in_place { from.clone() } else { Frame::new(*to) };
+    output.retag(*to);
     let input = (!in_place).then(|| from.as_ref());
     let mut band = Band { rows, input, output: output.as_mut(), writes: PlaneSet::ALL };
     filter.render(&now, None, &mut band, &mut Scratch::default());

@@ -193,3 +193,28 @@ fn a_clip_is_fitted_by_its_displayed_shape() {
         }
     }
 }
+
+#[test]
+fn light_beyond_white_never_darkens_and_needs_no_coverage() {
+    let rgb = Format { alpha: Alpha::Premultiplied, ..Format::new(3, 1, Family::Rgb, Depth::Float, (0, 0)) };
+    let filled = |v: [f32; 3], a: f32| {
+        let mut frame = Frame::new(rgb);
+        (0..3).for_each(|p| frame.row_mut::<f32>(p, 0).copy_from_slice(&v));
+        frame.row_mut::<f32>(3, 0).fill(a);
+        frame
+    };
+    let (source, clip) = (filled([10.0, 0.5, 10.0], 1.0), filled([10.0, 10.0, 0.5], 1.0));
+    let filter = bound(Arc::new(Arc::new(clip)), "blend=screen", &rgb);
+    let made = shown(&*filter, &source, Ratio::ZERO).unwrap();
+    assert_eq!(made.row::<f32>(0, 0), [10.0; 3]);
+    for light in ["gamma", "linear"] {
+        let flame = Arc::new(filled([3.0, 0.25, 0.0], 0.0));
+        let filter = bound(
+            Arc::new(flame),
+            &format!("light={light}"),
+            &Format { transfer: crate::frame::Transfer::LINEAR, ..rgb },
+        );
+        let made = shown(&*filter, &filled([0.0; 3], 1.0), Ratio::ZERO).unwrap();
+        assert_eq!(made.row::<f32>(1, 0), [3.0, 0.25, 0.0], "{light}");
+    }
+}
