@@ -6,14 +6,15 @@
 //! so the defaults are legal black and legal white at any depth and range.
 //!
 //! With all channels, R, G and B change in the same way. In YUV luma changes, and the colour differences are multiplied
-//! by the slope of the line between black and white, which matches R, G and B at a gamma of 1. Premultiplied samples
+//! by the slope of the line between black and white, which matches R, G and B at a gamma of 1. For one of R, G and B, or
+//! all of them by name, YUV is converted to float RGB and back. Premultiplied samples
 //! are divided by alpha first and multiplied again afterwards. For integers the result is a linear function with one
 //! rounding, or a table of the exact values, rounded halves up; float samples are not clamped, and below black the
 //! function is linear.
 
 use super::point::{PointFilter, PointOperation};
 use super::{Entry, Filter, Plan, Render, Spec};
-use crate::frame::{Format, FrameTime, PlaneSet};
+use crate::frame::{Family, Format, FrameTime, PlaneSet};
 use crate::pixel::tone::{Bends, Limits, Nominal};
 use crate::settings::{Animated, ChoiceEnum, Planes, SettingError, Unit};
 use crate::simd::Level;
@@ -52,6 +53,8 @@ choices! {
     enum Channel {
         /// red, green and blue; in YUV, luma with its colour
         All = "all",
+        /// red, green and blue, also of YUV, which is converted and back: toe and shoulder then keep strong colours, too
+        Rgb = "rgb",
         /// red
         R = "r",
         /// green
@@ -71,7 +74,7 @@ choices! {
 
 impl Spec for LevelsSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let all = self.channel == Channel::All;
+        let all = matches!(self.channel, Channel::All | Channel::Rgb);
         let planes = match self.channel.id().parse::<Planes>() {
             _ if all => input.color_planes(),
             Ok(planes) => planes.resolve(input),
@@ -87,6 +90,11 @@ impl Spec for LevelsSpec {
         }
         let of = Levels { set: self.clone(), planes, all };
         Ok(PointFilter { format: *input, level, of }.boxed())
+    }
+
+    fn working_format(&self, input: &Format) -> Format {
+        let of_rgb = matches!(self.channel, Channel::Rgb | Channel::R | Channel::G | Channel::B);
+        if of_rgb && input.family == Family::Yuv { input.float_rgb(input.alpha) } else { *input }
     }
 }
 
