@@ -10,6 +10,7 @@ use clap::{ArgMatches, Args};
 use grainfield_filters::host::lock;
 use grainfield_io::disk::{Access, FileAccess, FileRef, SameFile, WrittenFiles};
 use grainfield_io::format::Formats;
+use grainfield_io::format::images::files::sequences;
 use grainfield_io::journal::resume::{Resume, file_id};
 use grainfield_io::journal::shard::Shard;
 use grainfield_io::sink::{Files, Output};
@@ -190,6 +191,15 @@ pub(super) fn run(typed: Batch, matches: &ArgMatches, environment: &Environment)
     context.check_overwrite()?;
     let signals = Signals::watch()?;
     let report = BatchReporter::new(typed.common.report, plan.jobs.len());
+    if plan.listed.is_none() {
+        for found in sequences(plan.jobs.iter().map(|job| job.input.clone()).collect()).0 {
+            report.say(&format!(
+                "{} of the inputs are the images {}: each is rendered by itself, as frame 0, with the same noise; as \
+                 one film they are the input of one render, '{}'",
+                found.files, found.pattern, found.pattern
+            ));
+        }
+    }
     let perform = |job: &BatchJob, start: batch::Start<'_>| context.perform(&signals, &report, job, start);
     let on_event = |BatchJob { name, .. }: &BatchJob, event: &Event| match event {
         Event::Before => report.note(name, "done before"),

@@ -301,3 +301,37 @@ fn notes_have_codes() {
     assert!(lost.contains(&NoteCode::AlphaLost) && lost.contains(&NoteCode::DepthLost), "{lost:?}");
     assert!(!codes("a.%d.png").iter().any(|code| code.is_loss()));
 }
+
+#[test]
+fn levels_change_channels_of_rgb_in_yuv_too() {
+    let clip = Clip::open("pattern:ramp:size=256x720:frames=1:format=yuv444p16").unwrap();
+    let source = clip.frame(0, &recipe("")).unwrap().frame;
+    let shown = |frame: &grainfield_filters::frame::Frame, x: usize| {
+        let code = |p: usize| f64::from(frame.row::<u16>(p, 3)[x]) / 256.0;
+        let (y, u, v) = ((code(0) - 16.0) / 219.0, (code(1) - 128.0) / 224.0, (code(2) - 128.0) / 224.0);
+        let (r, b) = (y + 1.5748 * v, y + 1.8556 * u);
+        [r, (y - 0.2126 * r - 0.0722 * b) / 0.7152, b]
+    };
+    let bent = |t: f64| {
+        // Reinhard's curve from 0.6 on, which ends at 1 where t is 2.
+        let (from, part, u) = (0.6, 0.4, (t - 0.6) / 0.4);
+        let reach: f64 = (2.0 - from) / part;
+        if t > from { from + part * u * (1.0 + u / (reach * reach)) / (1.0 + u) } else { t }
+    };
+    for (chain, want) in [
+        (
+            "levels=channel=r:gamma=2",
+            &(|[r, g, b]: [f64; 3]| [r.max(0.0).sqrt(), g, b]) as &dyn Fn([f64; 3]) -> [f64; 3],
+        ),
+        ("levels=channel=rgb:white=0.5:shoulder=0.4", &|rgb| rgb.map(|v| bent(v * 2.0).min(1.0))),
+    ] {
+        let made = clip.frame(0, &recipe(chain)).unwrap().frame;
+        for x in (0..256).step_by(5) {
+            let (got, want) = (shown(&made, x), want(shown(&source, x)));
+            assert!(
+                got.iter().zip(want).all(|(a, b)| (a - b).abs() < 2e-4),
+                "{chain} at {x}: {got:?} {want:?}"
+            );
+        }
+    }
+}

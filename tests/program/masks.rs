@@ -49,8 +49,36 @@ fn frames_of_a_mask_are_those_of_the_same_time() {
 }
 
 #[test]
+fn files_of_two_sequences_are_paired_by_their_numbers() {
+    let s = session();
+    s.run("render clip.y4m plate.####.png --frame-offset 1001").ok();
+    let paired = lines(&s, "hash plate.####.png -f invert=mask=matte.####.png");
+    // The same with handles: other first numbers of either.
+    s.run("render matte25.y4m handles.####.png --frames 1006-1015 --frame-offset 1001 --pix-fmt gray16").ok();
+    let inner = lines(&s, "hash plate.####.png -f invert=mask=handles.####.png --frames 1006-1015");
+    assert_eq!(inner, paired[5..15]);
+    s.run("render clip.y4m inner.####.png --frames 1006-1015 --frame-offset 1001").ok();
+    assert_eq!(lines(&s, "hash inner.####.png -f invert=mask=matte.####.png"), paired[5..15]);
+    assert_eq!(
+        lines(&s, "hash inner.####.png -f noise=where=plate.####.png"),
+        lines(&s, "hash inner.####.png")
+    );
+    s.run("hash plate.####.png -f invert=mask=handles.####.png")
+        .ends(1)
+        .says("no picture 1001")
+        .says("1006 to 1015");
+    // Without a common number the first belongs to the first.
+    s.run("render clip.y4m other.####.png --frame-offset 1").ok();
+    let md5 = |all: &[String]| {
+        all.iter().map(|line| line.split(' ').next_back().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(md5(&lines(&s, "hash other.####.png -f invert=mask=matte.####.png")), md5(&paired));
+}
+
+#[test]
 fn files_of_masks_are_checked_before_anything_is_written() {
     let s = session();
+    s.run("render clip.y4m out.y4m -f invert=mask=elipse").ends(2).says("did you mean 'ellipse'?");
     s.run("render clip.y4m out.y4m -f invert=mask=none.png").ends(1).says("none.png").says("No such file");
     s.run("render clip.y4m matte25.y4m -f invert=mask=matte25.y4m --overwrite").ends(2).says("matte25.y4m");
     s.run("render clip.y4m matte.1003.png -f overlay=file=matte.####.png --overwrite --frames 3").ends(2);

@@ -99,3 +99,16 @@ fn recipes_say_the_line() {
     }
     assert_eq!(s.files(), ["bad.toml"]);
 }
+
+#[test]
+fn keys_before_the_first_frame_are_noticed() {
+    let s = Session::new();
+    let line = |keys: &str| {
+        format!("hash pattern:bars:size=32x16:frames=3 --frame-offset 1001 -f fade=amount={keys}")
+    };
+    s.run(&line("0=1\\;24=0")).ok().says("'fade': amount: the curve does not move").says("1001");
+    for keys in ["0=1\\;1002=0", "0s=1\\;1s=0", "0%=1\\;100%=0"] {
+        let o = s.run(&line(keys)).ok();
+        assert!(!o.err.contains("does not move"), "{keys}: {}", o.err);
+    }
+}

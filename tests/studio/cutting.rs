@@ -129,6 +129,8 @@ fn the_start_page_opens_clips_and_finds_dropped_ones() {
     std::fs::create_dir(session.path("deep")).unwrap();
     session.run("render pattern:bars:size=32x48:frames=5 deep/down.y4m").ok();
     session.write("look.toml", "version = 1\n[[filter]]\nname = \"noise\"\n");
+    // Of numbered photographs each is one by itself.
+    session.run("render pattern:bars:size=48x48:frames=3 deep/IMG_%04d.png").ok();
     let size = std::fs::metadata(session.path("deep/down.y4m")).unwrap().len();
     let studio = Studio::start(&session, "");
     let b = Browser::start(1024, 640);
@@ -148,6 +150,9 @@ fn the_start_page_opens_clips_and_finds_dropped_ones() {
     };
     drop("down.y4m", size);
     b.until("return document.querySelector('#status').textContent.includes('32×48')");
+    drop("IMG_0002.png", 1);
+    b.until("return document.querySelector('#status').textContent.includes('48×48')");
+    assert_eq!(b.run("return [s.clip.value.first, s.clip.value.last]"), json!([0, 0]));
     drop("down.y4m", size + 1);
     b.until("return document.querySelector('dialog')?.textContent.includes('--allow-folder') === true");
     b.press("Escape");

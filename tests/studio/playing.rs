@@ -283,3 +283,27 @@ fn frames_of_a_varying_rate_have_their_own_times() {
         assert!(at > begins - 60.0, "frame {n} after {at} ms");
     }
 }
+
+/// The header tells the length of the sound, which is longer than the picture.
+#[test]
+fn a_clip_plays_to_its_end_though_its_header_promises_more() {
+    let session = Session::new();
+    let made = Command::new("ffmpeg")
+        .args(["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=1"])
+        .args(["-f", "lavfi", "-i", "sine=duration=2", "-pix_fmt", "yuv420p"])
+        .arg(session.path("short.mp4"))
+        .status();
+    assert!(made.unwrap().success());
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    let played = b.run(
+        "await s.openClip('short.mp4');
+         const estimated = s.clip.value.estimated;
+         v.loop.value = false; v.play(1);
+         while (v.playing.value) await new Promise((r) => setTimeout(r, 20));
+         return [estimated, s.clip.value.last, s.frame.value];",
+    );
+    assert_eq!(played, json!([true, 24, 24]));
+    assert_eq!(b.messages(), "\"\"");
+}

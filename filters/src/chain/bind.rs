@@ -111,6 +111,9 @@ impl<'a> Binding<'a> {
         let shallower = matches!((input.depth, target.depth), (Depth::Bits(a), Depth::Bits(b)) if b < a);
         let integer = matches!(input.depth, Depth::Bits(_));
         let deep = integer && !steps.is_empty() && (wants_16 || shallower);
+        // What filters make beyond black and white is not cut off where the output has room for it.
+        let open = integer && target.depth == Depth::Float && specs.iter().any(|s| s.wants_16_bits());
+        let work_depth = if open { Depth::Float } else { Depth::Bits(16) };
         let fields = if has_fields(&input) && has_fields(&target) { options.fields } else { Fields::Frame };
         Ok(Binding {
             chain: Chain { input, stages: Vec::new(), fields, level: options.level, notes: Vec::new() },
@@ -118,7 +121,7 @@ impl<'a> Binding<'a> {
             specs,
             options,
             target,
-            work_depth: if deep { Depth::Bits(16) } else { input.depth },
+            work_depth: if deep { work_depth } else { input.depth },
             final_dither,
             depth_change_is_internal: !shallower && final_dither.is_none(),
             rgb_to_restore: None,
@@ -131,7 +134,7 @@ impl<'a> Binding<'a> {
         if self.depth_change_is_internal {
             self.chain.notes.clear();
         }
-        self.note_idle_marks();
+        self.note_idle_curves();
         for i in 0..self.steps.len() {
             self.step(i)?;
         }
@@ -139,12 +142,25 @@ impl<'a> Binding<'a> {
         Ok(self.chain)
     }
 
-    fn note_idle_marks(&mut self) {
+    /// Notes on curves of which a part has no effect.
+    fn note_idle_curves(&mut self) {
+        let (first, last) = (self.options.first, self.options.last);
         for (i, step) in self.steps.iter().enumerate() {
-            for (setting, _) in step.iter_given().filter(|(_, value)| value.has_idle_mark()) {
+            for (setting, value) in step.iter_given() {
+                let why = if value.has_idle_mark() {
+                    "the mark on the last key has no effect, because a mark applies from its key to the next; put it \
+                     on an earlier key, as in '0c=0;48=1'"
+                        .to_owned()
+                } else if value.has_passed(first, last) {
+                    format!(
+                        "the curve does not move, because all its keys lie before the first frame, which is number \
+                         {first}: keys in seconds ('0s=0;1s=1') and percent count from there"
+                    )
+                } else {
+                    continue;
+                };
                 self.chain.notes.push(format!(
-                    "filter {}, '{}': {}: the mark on the last key has no effect, because a mark applies from its \
-                        key to the next; put it on an earlier key, as in '0c=0;48=1'",
+                    "filter {}, '{}': {}: {why}",
                     i + 1,
                     step.filter.name,
                     setting.id
@@ -320,6 +336,9 @@ impl<'a> Binding<'a> {
         let (first, last) = (self.options.first, self.options.last);
         let mut common = step.common.clone();
         common.resolve(first, last)?;
+        if let Some(clip) = step.values.details() {
+            common.supply_details(clip.clone());
+        }
         if !stage.output.same_samples(input)
             && let Some((setting, _)) = common.iter_given().next()
         {

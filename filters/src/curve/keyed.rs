@@ -127,6 +127,14 @@ impl<T: Animate> Curve<T> {
         self.keys.len() > 1 && self.keys[self.keys.len() - 1].shape != Shape::Linear
     }
 
+    /// Whether all of several keys lie before frame `first`, where the curve then holds.
+    pub fn has_passed(&self, first: i64, last: Option<i64>) -> bool {
+        let ends_before =
+            |at: KeyTime| at.resolve(first, last).is_ok_and(|at| at.ratio() < Ratio::whole(first));
+        let all = self.keys.len() > 1 && !self.in_seconds() && self.after == Extrapolation::Hold;
+        all && self.keys.last().is_some_and(|key| ends_before(key.at))
+    }
+
     /// The extrapolation before the first key.
     pub const fn before(&self) -> Extrapolation {
         self.before

@@ -4,7 +4,7 @@ use super::convert::{self, multiply};
 use super::scale;
 use super::{Band, Filter};
 use crate::frame::{
-    Alpha, Format, Frame, FrameRef, FrameTime, PictureStructure, PlaneSet, Scratch, SecondInput,
+    Alpha, ClipDetails, Format, Frame, FrameRef, FrameTime, PictureStructure, PlaneSet, Scratch, SecondInput,
 };
 use crate::host::PrepareError;
 use crate::pixel::resample::InterpolationKernel;
@@ -25,6 +25,9 @@ pub(super) struct Second {
     format: Format,
     /// The rate of the source.
     rate: Ratio,
+    /// The numbers of its files, if those of the source are paired with them, and what the frame's number has more.
+    numbers: Option<(i64, i64)>,
+    offset: i64,
 }
 
 impl Second {
@@ -41,7 +44,16 @@ impl Second {
             .then(|| scale::bind(&products, &format, InterpolationKernel::Bicubic, level))
             .transpose()
             .map_err(|e| e.to_string())?;
-        Ok(Second { input, own, steps, scale, format, rate: source.rate })
+        Ok(Second { input, own, steps, scale, format, rate: source.rate, numbers: None, offset: 0 })
+    }
+
+    /// Pairs the files of two image sequences whose numbers overlap by these numbers.
+    #[must_use]
+    pub(super) fn paired(self, source: Option<&ClipDetails>) -> Second {
+        let overlap = |((a, b), (from, to)): ((i64, i64), (i64, i64))| a <= to && from <= b;
+        let files = source.and_then(|source| source.numbers);
+        let numbers = self.input.numbers().filter(|own| files.is_some_and(|files| overlap((*own, files))));
+        Second { numbers, offset: source.map_or(0, |source| source.offset), ..self }
     }
 
     /// Whether there is only one picture.
@@ -69,9 +81,13 @@ impl Second {
         self.input.place(time, self.rate)
     }
 
-    /// The place of the picture for a time of the source; both fields of a frame show the same.
+    /// The place of the picture for a frame of the source; both fields of a frame show the same.
     pub(super) fn place_at(&self, at: &FrameTime) -> i64 {
-        self.place(at.whole_frame().time)
+        let frame = at.whole_frame();
+        match self.numbers {
+            Some(_) => frame.index.saturating_sub(self.offset),
+            None => self.place(frame.time),
+        }
     }
 
     /// An upper bound of the bytes that a picture takes.
@@ -84,6 +100,12 @@ impl Second {
 
     /// The picture at a place.
     pub(super) fn picture(&self, place: i64) -> Result<Frame, PrepareError> {
+        if let Some((first, last)) = self.numbers.filter(|(first, last)| !(first..=last).contains(&&place)) {
+            return Err(PrepareError::Failed(format!(
+                "the second input has no picture {place}, only {first} to {last}, which belong to the files of the \
+                 source with the same numbers: limit the filter by enable, or give the missing pictures"
+            )));
+        }
         let read = self.input.picture(place).map_err(PrepareError::Failed)?;
         let mut frame = converted(&self.steps, &read);
         if frame.format().alpha == Alpha::Straight {

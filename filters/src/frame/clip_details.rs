@@ -10,6 +10,10 @@ pub struct ClipDetails {
     pub timecode: Option<String>,
     /// Further properties as names and values, as the container's tags.
     pub properties: Vec<(String, String)>,
+    /// The first and the last number of the files of an image sequence.
+    pub numbers: Option<(i64, i64)>,
+    /// What is added to the number of a file to get the number of its frame.
+    pub offset: i64,
     /// The seed of the recipe.
     pub seed: u64,
 }

@@ -21,6 +21,11 @@ pub trait SecondInput: Send + Sync {
     /// first it is the first, after the end the last.
     fn place(&self, time: Ratio, rate: Ratio) -> i64;
 
+    /// The first and the last place of an image sequence, which are the numbers of its files.
+    fn numbers(&self) -> Option<(i64, i64)> {
+        None
+    }
+
     /// The picture at a place.
     ///
     /// # Errors

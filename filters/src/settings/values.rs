@@ -75,6 +75,16 @@ impl Value {
             _ => false,
         }
     }
+
+    /// Whether the value is a curve all of whose keys lie before the first frame.
+    pub fn has_passed(&self, first: i64, last: Option<i64>) -> bool {
+        match self {
+            Value::Number(Animated::Curve(c)) => c.has_passed(first, last),
+            Value::Position(Animated::Curve(c)) => c.has_passed(first, last),
+            Value::Colour(Animated::Curve(c)) => c.has_passed(first, last),
+            _ => false,
+        }
+    }
 }
 
 /// The values of a filter's settings: the given ones, else those of the preset, else the defaults.

@@ -32,6 +32,11 @@ impl BatchReporter {
         Reporter::with_console(Arc::clone(&self.console), Some(name.to_owned()), self.jobs_bar.clone())
     }
 
+    /// A note on the whole batch.
+    pub(in crate::cli) fn say(&self, text: &str) {
+        self.console.note(None, text);
+    }
+
     /// A message about a job that will not be started.
     pub(in crate::cli) fn note(&self, job: &str, text: &str) {
         self.jobs_bar.iter().for_each(|bar| bar.inc(1));

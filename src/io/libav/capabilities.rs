@@ -44,6 +44,7 @@ impl Container {
             (_, "asf") => name != "creation_time",
             (ContainerFamily::Mkv | ContainerFamily::Webm, _) | (_, "nut" | "ogg" | "ogv" | "flv") => true,
             (_, "avi") => listed(AVI),
+            (_, "dv") => listed("timecode"),
             (_, "mxf" | "mxf_d10" | "mxf_opatom") => {
                 name.eq_ignore_ascii_case("timecode") || name.to_ascii_lowercase().starts_with("comment_")
             }

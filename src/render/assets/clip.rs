@@ -77,6 +77,11 @@ impl SecondInput for Clip {
         place.clamp(info.first, *last)
     }
 
+    fn numbers(&self) -> Option<(i64, i64)> {
+        let Opened { info, last, .. } = self.opened().ok()?;
+        (info.kind == source::SEQUENCE).then_some((info.first, *last))
+    }
+
     fn picture(&self, place: i64) -> Result<Arc<Frame>, String> {
         let opened = self.opened()?;
         let found = opened.frames.get(place, &AtomicBool::new(false)).map_err(|e| e.to_string())?;

@@ -110,6 +110,7 @@ export function play(speed, side = 'both') {
 
 /** Shows frames by the page's clock. @param {number} mine */
 async function run(mine) {
+  const began = clip.value;
   // By position among the frames that are not cut out.
   const ranges = keptRanges();
   if (!ranges.length) return play(0);
@@ -163,7 +164,8 @@ async function run(mine) {
       await fetchAll(numberOf(n), stop.signal);
       delay = delay ? 0.7 * delay + 0.3 * (performance.now() - since) : performance.now() - since;
     } catch (error) {
-      if (mine === playToken && !stop.signal.aborted) {
+      // Of a clip whose length is estimated the last frames may not be there.
+      if (mine === playToken && !stop.signal.aborted && !began?.estimated) {
         play(0);
         report(error);
       }
@@ -173,6 +175,11 @@ async function run(mine) {
   while (mine === playToken) {
     await new Promise(requestAnimationFrame);
     if (mine !== playToken) break;
+    // Its length has become known, or there is another one.
+    if (clip.value !== began) {
+      stop.abort();
+      return play(clip.value?.id === began?.id ? playing.value : 0, playSide.value);
+    }
     const now = performance.now();
     const speed = rate.value * Math.abs(playing.value);
     // Backwards, a frame is shown from its end on.

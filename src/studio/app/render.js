@@ -14,7 +14,10 @@ function proposed() {
   const dot = name.lastIndexOf('.');
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.mkv'];
   const look = plainDoc().steps.find((s) => !s.off)?.name ?? 'copy';
-  return `${stem.replace(/[._-]+$/, '')}-${look}${/png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|p[pgn]m|bmp|tga|qoi|gif|apng/i.test(ending) ? '.mkv' : ending}`;
+  const isImage = /png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|p[pgn]m|bmp|tga|qoi|gif|apng/i.test(ending);
+  // A single picture stays one.
+  const still = /^\.(png|tiff?|exr|dpx|jpe?g)$/i.test(ending) ? ending : '.png';
+  return `${stem.replace(/[._-]+$/, '')}-${look}${!isImage ? ending : c?.first === c?.last ? still : '.mkv'}`;
 }
 
 /** What is chosen for a render, by the options of the command line; '' leaves the choice to the program.
@@ -81,7 +84,7 @@ export function renderDialog() {
   const [from, to] = range();
   const framesIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + b - a + 1, 0);
   const secondsIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + timeOf(b + 1) - timeOf(a), 0);
-  const long = (/** @type {[number, number]} */ of) => `${framesIn(of)} frames, ${Number(secondsIn(of).toFixed(3))} s`;
+  const long = (/** @type {[number, number]} */ of) => (c.first === c.last ? 'one picture' : `${framesIn(of)} frames, ${Number(secondsIn(of).toFixed(3))} s`);
   const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
   const isVideo = () => /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i.test(output.value);

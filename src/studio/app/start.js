@@ -13,7 +13,7 @@ const chart = 'pattern:zoneplate:size=1280x720:frames=240';
 const tries = [
   ['Film grain', 'on a test chart', () => addStep('grain', { preset: '16mm' })],
   ['Snow', 'falling over it', () => addStep('particles', { preset: 'snow' })],
-  ['A fade from black', 'by a curve', () => addStep('fade', { amount: '0=1;48(smooth)=0' })],
+  ['A fade from black', 'by a curve', () => addStep('fade', { amount: '0(smooth)=1;48=0' })],
 ];
 
 /** @param {() => unknown} then */
@@ -29,6 +29,14 @@ export const startPage = () => html`<div class="start">
   <h2>Or try</h2>
   <ul>${tries.map(([name, more, run]) => html`<li><button @click=${onChart(run)}>${name}</button> <span class="dim">${more}</span></li>`)}</ul></div>`;
 
+/** Whether a list that names numbered images once, `IMG_%04d.jpg`, means this one too. @param {string} pattern @param {string} name */
+function isOneOf(pattern, name) {
+  const parts = pattern.split(/%0(\d+)d/);
+  const [before, digits, after] = parts;
+  const number = name.slice(before.length, name.length - (after ?? '').length);
+  return parts.length === 3 && name.startsWith(before) && name.endsWith(after) && number.length >= Number(digits) && /^\d+$/.test(number);
+}
+
 /** The path of a file of this name and size in the folders that the page may read. @param {File} file */
 async function find(file) {
   const first = await get('/files?folder=');
@@ -37,7 +45,8 @@ async function find(file) {
     const folder = waiting[i];
     const listing = await get(`/files?${new URLSearchParams({ folder })}`).catch(() => null);
     const join = (/** @type {string} */ name) => (folder ? `${folder}/${name}` : name);
-    if (listing?.files.some((/** @type {any} */ f) => f.name === file.name && f.bytes === file.size)) return join(file.name);
+    const found = listing?.files.some((/** @type {any} */ f) => (f.name === file.name && f.bytes === file.size) || isOneOf(f.name, file.name));
+    if (found) return join(file.name);
     listing?.folders.forEach((/** @type {string} */ f) => waiting.push(join(f)));
   }
   return null;

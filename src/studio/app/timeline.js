@@ -2,7 +2,7 @@
 // The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
-import { clip, codeText, cuts, effect, frame, frameOf, isSearching, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
+import { clip, codeText, cuts, cutSelection, effect, frame, frameOf, isSearching, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
 import { dropped, everyFrame, loop, panes, play, playing, scrubbing, shownRate } from './viewer.js';
 import { changes, runs, shownSides } from './kept.js';
 import { command, icon, keyText } from './keys.js';
@@ -151,6 +151,7 @@ function template() {
         ${worded('sel.in', 'In')}
         <span class="digits" title="Selection, both ends included">${c && selection.value ? `${from}–${to} (${to - from + 1})` : c ? 'all' : ''}</span>
         ${worded('sel.out', 'Out')}${worded('sel.none', 'Clear')}
+        <button class="small" title="Cut out the selected frames (Delete)" ?disabled=${!selection.value} @click=${cutSelection}>Cut</button>
       </span>
       <label title="Play the selection again and again"><input type="checkbox" .checked=${loop.value}
         @change=${(/** @type {any} */ e) => (loop.value = e.target.checked)}>Loop</label>

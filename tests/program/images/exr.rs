@@ -273,3 +273,54 @@ fn a_sequence_has_the_rate_in_the_attribute() {
         assert_eq!(one(&to).1.format().rate, if said { Ratio::whole(60) } else { Ratio::whole(24) });
     }
 }
+
+/// As compositing programs store it: only what is not empty, with the whole picture around it.
+#[test]
+fn the_picture_is_the_display_window_around_a_smaller_layer() {
+    let dir = tempfile::tempdir().unwrap();
+    for (n, position, size) in [(1, (10, 3), (5, 4)), (2, (0, 0), (64, 16)), (3, (63, 15), (1, 1))] {
+        let size = exr::math::Vec2(size.0, size.1);
+        let filled = |name, first: f32| {
+            let samples = (0..size.0 * size.1).map(|i| first + i as f32).collect();
+            channel(name, FlatSamples::F32(samples))
+        };
+        let channels = [("R", 1.0), ("G", 1000.0), ("B", 3000.0), ("A", 5000.0), ("Z", 7000.0)];
+        let list = AnyChannels::sort(channels.map(|(name, first)| filled(name, first)).into_iter().collect());
+        let mut attributes = LayerAttributes::default();
+        attributes.layer_position = exr::math::Vec2(position.0, position.1) + exr::math::Vec2(-7, 9);
+        let encoding = Encoding {
+            compression: Compression::ZIP1,
+            blocks: Blocks::ScanLines,
+            line_order: LineOrder::Increasing,
+        };
+        let window = IntegerBounds::new((-7, 9), (64, 16));
+        let layers = vec![Layer::new(size, attributes, encoding, list)];
+        let image = Image::from_layers(ImageAttributes::new(window), layers);
+        image.write().to_file(dir.path().join(format!("box.{n:04}.exr"))).unwrap();
+    }
+    let source = open(dir.path().join("box.#.exr"), Missing::Error).unwrap();
+    assert_eq!((source.info().format.width, source.info().format.height), (64, 16));
+    for (n, (left, top), (width, height)) in [(1, (10, 3), (5, 4)), (3, (63, 15), (1, 1))] {
+        let (from, to) = (dir.path().join(format!("box.{n:04}.exr")), dir.path().join("out.exr"));
+        let (stamp, frame) = one(&from);
+        for (p, first) in [1000.0, 3000.0, 1.0, 5000.0].into_iter().enumerate() {
+            for (x, y) in (0..16).flat_map(|y| (0..64).map(move |x| (x, y))) {
+                let inside = (left..left + width).contains(&x) && (top..top + height).contains(&y);
+                let want = if inside { first + ((y - top) * width + x - left) as f32 } else { 0.0 };
+                assert_eq!(frame.row::<f32>(p, y)[x], want, "frame {n}, plane {p} at {x},{y}");
+            }
+        }
+        write(to.as_os_str(), &plan(*frame.format(), Some(1)), &[(stamp, frame)]).unwrap();
+        let made = read_all(&to);
+        assert_eq!(made.attributes.display_window, IntegerBounds::new((-7, 9), (64, 16)));
+        let layer = &made.layer_data[0];
+        assert_eq!((layer.size, layer.attributes.layer_position), (Vec2(64, 16), Vec2(-7, 9)));
+        let depth = layer.channel_data.list.iter().find(|c| c.name.eq("Z")).unwrap();
+        let FlatSamples::F32(depth) = &depth.sample_data else { panic!("Z is float") };
+        assert_eq!(
+            (depth[top * 64 + left], depth.iter().filter(|v| **v != 0.0).count()),
+            (7000.0, width * height)
+        );
+        std::fs::remove_file(&to).unwrap();
+    }
+}

@@ -130,7 +130,7 @@ impl Fields {
                     Timecode::of_frames(frames, format.rate, drop)
                         .map_or(Ok(()), |code| write!(out, "{code}"))
                 }
-                Part::File => write!(out, "{}", line(&self.details.file)),
+                Part::File => write!(out, "{}", line(&self.file(at.index))),
                 Part::Seed => write!(out, "{}", self.details.seed),
                 Part::Rate => write!(out, "{}", decimal(format.rate)),
                 Part::Size => write!(out, "{}x{}", format.width, format.height),
@@ -141,6 +141,17 @@ impl Fields {
             };
         }
         out.chars().take(MAX_CHARS).collect()
+    }
+}
+
+impl Fields {
+    /// The name of the file of a frame.
+    fn file(&self, frame: i64) -> String {
+        let name = &self.details.file;
+        let (Some(_), Some(at)) = (self.details.numbers, name.find('#')) else { return name.clone() };
+        let digits = name[at..].find(|c| c != '#').unwrap_or(name.len() - at);
+        let number = frame.saturating_sub(self.details.offset);
+        format!("{}{number:0digits$}{}", &name[..at], &name[at + digits..])
     }
 }
 
@@ -178,6 +189,7 @@ mod tests {
             timecode: Some("10:00:00:00".into()),
             properties: vec![("tag title".into(), "The\nTalk".into())],
             seed: u64::MAX,
+            ..ClipDetails::default()
         };
         let fields = Template::parse(template)?.bind(timecode, Some(&Arc::new(details)), &format)?;
         Ok(fields.text(&FrameTime::of_frame(frame, rate)))
@@ -206,6 +218,24 @@ mod tests {
             (Some("00:00:00:00"), -1, "23:59:59:29"),
         ] {
             assert_eq!(text("{timecode}", start, ntsc, frame).as_deref(), Ok(want));
+        }
+    }
+
+    #[test]
+    fn numbered_files_have_their_own_names() {
+        let format = Format::new(64, 48, Family::Gray, Depth::Bits(8), (0, 0));
+        for (file, offset, frame, want) in [
+            ("p.####.exr", 0, 1013, "p.1013.exr"),
+            ("p.####.exr", -1000, 13, "p.1013.exr"),
+            ("#.png", 0, 7, "7.png"),
+            ("a ##.####", 0, 3, "a 03.####"),
+            ("plain.mov", 0, 3, "plain.mov"),
+        ] {
+            let details =
+                ClipDetails { file: file.into(), numbers: Some((0, 9)), offset, ..ClipDetails::default() };
+            let fields =
+                Template::parse("{file}").unwrap().bind(None, Some(&Arc::new(details)), &format).unwrap();
+            assert_eq!(fields.text(&FrameTime::of_frame(frame, Ratio::whole(24))), want);
         }
     }
 

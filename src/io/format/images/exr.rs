@@ -1,7 +1,8 @@
 //! OpenEXR. The colour channels of one layer are the picture; all other data of the file are kept beside it, so that
 //! OpenEXR to OpenEXR loses nothing.
 //!
-//! The picture is the layer's data window; its position in the display window is kept.
+//! The picture is the display window, as far as the layer covers it: the rest is 0. A layer that reaches beyond the
+//! display window is the picture itself, and its position is kept.
 
 use super::{Fault, Header, Input, Kind, Meta, accept, check_held, check_size, header_rate, tagged};
 use ::exr::image::{Blocks, Encoding, FlatImage, FlatSamples, Image, Layer};
@@ -21,6 +22,9 @@ use std::io::{BufRead, Cursor, Seek};
 /// The highest compression ratio of OpenEXR, with a margin: DWA packs a plain block of 8x8 half samples into a word,
 /// and compresses words with deflate.
 const MAX_RATIO: u64 = 1 << 16;
+
+/// The largest display window around a smaller layer, in samples: a few bytes of file must not take any memory.
+const MAX_WINDOW: usize = 1 << 26;
 
 /// The largest number of channels and layers of a file.
 const MAX_CHANNELS: usize = 4096;
@@ -118,10 +122,11 @@ impl Names {
             ("camera", own.world_to_camera.is_some() || own.world_to_normalized_device.is_some()),
             ("preview", own.preview.is_some()),
         ];
-        let (window, at) = (shared.display_window, own.layer_position);
+        let (size, at) = picture_window(part);
+        let window = shared.display_window;
         let mut attributes: Vec<String> =
             named.into_iter().filter(|n| n.1).map(|n| format!("the {}", n.0)).collect();
-        if (window.position, window.size) != (at, part.layer_size) {
+        if (window.position, window.size) != (at, size) {
             attributes.push("the position in the display window".into());
         }
         let mut others: Vec<String> =
@@ -184,6 +189,53 @@ fn colors(channels: &[ChannelDescription]) -> Option<(Family, Vec<usize>)> {
     Some((family, planes))
 }
 
+/// Size and position of the picture of a part: the display window around its layer.
+fn picture_window(part: &Part) -> (Vec2<usize>, Vec2<i32>) {
+    let (window, at, size) =
+        (part.shared_attributes.display_window, part.own_attributes.layer_position, part.layer_size);
+    let inside = |at: i32, size: usize, from: i32, whole: usize| {
+        let before = i64::from(at) - i64::from(from);
+        before >= 0 && before.saturating_add(size as i64) <= whole as i64
+    };
+    let whole = part.channels.list.iter().all(|c| c.sampling == Vec2(1, 1));
+    let covers = inside(at.0, size.0, window.position.0, window.size.0)
+        && inside(at.1, size.1, window.position.1, window.size.1);
+    let bounded = window.size.0.checked_mul(window.size.1).is_some_and(|all| all <= MAX_WINDOW);
+    if whole && covers && bounded { (window.size, window.position) } else { (size, at) }
+}
+
+/// Extends a layer to these bounds around it, with samples of 0.
+fn extend(layer: &mut Layer<AnyChannels<FlatSamples>>, size: Vec2<usize>, position: Vec2<i32>) {
+    let from = layer.size;
+    let at = layer.attributes.layer_position - position;
+    let [x, y] = [at.0, at.1].map(|n| n.max(0) as usize);
+    if from == size {
+        return;
+    }
+    fn extended<T: Copy>(
+        rows: &[T],
+        zero: T,
+        [x, y]: [usize; 2],
+        from: Vec2<usize>,
+        to: Vec2<usize>,
+    ) -> Vec<T> {
+        let mut all = vec![zero; to.0 * to.1];
+        for (row, out) in rows.chunks_exact(from.0).zip(all.chunks_exact_mut(to.0).skip(y)) {
+            out[x..x + from.0].copy_from_slice(row);
+        }
+        all
+    }
+    for channel in &mut layer.channel_data.list {
+        channel.sample_data = match &channel.sample_data {
+            FlatSamples::F16(v) => FlatSamples::F16(extended(v, f16::ZERO, [x, y], from, size)),
+            FlatSamples::F32(v) => FlatSamples::F32(extended(v, 0.0, [x, y], from, size)),
+            FlatSamples::U32(v) => FlatSamples::U32(extended(v, 0, [x, y], from, size)),
+        };
+    }
+    layer.size = size;
+    layer.attributes.layer_position = position;
+}
+
 /// The part that is the picture: one without a name if there is one, else the first with colour.
 fn main_part(parts: &[Part]) -> Result<(usize, Format, Vec<usize>), Fault> {
     let nameless = |p: &Part| p.own_attributes.layer_name.as_ref().is_none_or(|n| n.bytes().is_empty());
@@ -202,7 +254,8 @@ fn main_part(parts: &[Part]) -> Result<(usize, Format, Vec<usize>), Fault> {
         )));
     };
     let part = &parts[i];
-    let (width, height) = check_size(part.layer_size.0 as u64, part.layer_size.1 as u64, 16)?;
+    let Vec2(width, height) = picture_window(part).0;
+    let (width, height) = check_size(width as u64, height as u64, 16)?;
     let has_alpha = planes.len() == if family == Family::Rgb { 4 } else { 2 };
     let alpha = if has_alpha { Alpha::Premultiplied } else { Alpha::None };
     let mut format = tagged(Format {
@@ -232,7 +285,10 @@ fn parts(input: &mut Input) -> Result<Vec<Part>, Fault> {
     for part in &parts {
         let bytes: usize = part.channels.list.iter().map(|c| c.sample_type.bytes_per_sample()).sum();
         let (w, h) = check_size(part.layer_size.0 as u64, part.layer_size.1 as u64, bytes as u64)?;
-        total += u64::from(w) * u64::from(h) * bytes as u64;
+        // Only the picture is extended, but which layer that is follows from the heads.
+        let Vec2(whole_w, whole_h) = picture_window(part).0;
+        let (whole_w, whole_h) = check_size(whole_w as u64, whole_h as u64, bytes as u64)?;
+        total += u64::from(whole_w) * u64::from(whole_h) * bytes as u64;
         if !part.deep {
             check_held(input.len, (w, h), u64::from(w) * u64::from(h) * bytes as u64, MAX_RATIO)?;
         }
@@ -320,6 +376,10 @@ pub(super) fn decode(mut input: Input, want: &Format, frame: &mut Frame) -> Resu
     let found = image.layer_data.get(layer).and_then(|l| colors(&descriptions(l)));
     let (_, planes) = found.ok_or_else(gone)?;
     let main = &mut image.layer_data[layer];
+    let (size, position) = picture_window(&parts[layer]);
+    if main.size == parts[layer].layer_size {
+        extend(main, size, position);
+    }
     if main.size != Vec2(format.width as usize, format.height as usize) || planes.len() != format.planes() {
         return Err(gone());
     }

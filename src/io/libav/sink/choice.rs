@@ -54,6 +54,7 @@ pub(super) fn keeps_full_range(to: Container, name: &str) -> bool {
 pub(super) fn assumed_siting(name: &str) -> Siting {
     match name {
         "mjpeg" | "libtheora" | "mpeg1video" => Siting::Center,
+        "dvvideo" => Siting::TopLeft,
         _ => Siting::Left,
     }
 }

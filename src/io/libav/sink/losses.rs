@@ -144,6 +144,7 @@ fn lost_aspect(to: Container, choice: &Choice) -> Option<String> {
             let shapes = [(4, 3), (16, 9), (221, 100)].map(|(a, b)| Ratio::new(a, b));
             aspect == Ratio::ONE || shapes.contains(&Some(display))
         }
+        "dvvideo" => [(4, 3), (16, 9)].map(|(a, b)| Ratio::new(a, b)).contains(&Some(display)),
         _ => aspect == Ratio::ONE,
     };
     let kept = match (to.family(), to.name()) {

@@ -5,7 +5,7 @@ use crate::assets::{load_clip, load_effect, load_font, load_grain_table, load_lu
 use crate::source_frames::FramesAround;
 use grainfield_filters::chain::{Step, still};
 use grainfield_filters::frame::{ClipDetails, Frame, SourceFrames};
-use grainfield_filters::recipe::{Recipe, effect};
+use grainfield_filters::recipe::{Recipe, effect, nearest};
 use grainfield_filters::settings::{FileAsset, FileKind, Kind, Setting, SettingError, Value};
 use grainfield_io::disk::FileAccess;
 use grainfield_io::format::images;
@@ -116,6 +116,8 @@ fn supply_details(request: &mut Request, info: &Info) {
         file,
         timecode: info.timecode().map(str::to_owned),
         properties: info.details.clone(),
+        numbers: (info.kind == source::SEQUENCE).then(|| (info.first, info.last.unwrap_or(i64::MAX))),
+        offset: request.frame_offset,
         seed: request.recipe.seed.unwrap_or(0),
     });
     request.recipe.steps.iter_mut().for_each(|step| step.values.supply_details(Arc::clone(&details)));
@@ -161,7 +163,12 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
         step.values.supply_library(Arc::new(grainfield_io::libav::FfmpegFilters));
         for (setting, value) in not_loaded(step, |kind| !matches!(kind, Kind::SourceFrame)) {
             let read = match (setting.kind, value) {
-                (Kind::File(kind), Value::File(file)) => Value::File(load_file(kind, file)?),
+                (Kind::File(kind), Value::File(file)) => {
+                    let name = file.name().to_owned();
+                    let read =
+                        load_file(kind, file).map_err(|error| mistyped(step, setting, kind, &name, error));
+                    Value::File(read?)
+                }
                 (_, Value::Image(picture)) => {
                     let name = format!("{}: {}: {}", step.filter.name, setting.id, picture.name());
                     let frame = image(picture.name(), name)?;
@@ -173,6 +180,18 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
         }
     }
     Ok(())
+}
+
+/// The error of a file that is not there, whose name may be meant as one of the words that stand in its place.
+fn mistyped(step: &Step, setting: &Setting, kind: FileKind, name: &str, error: JobError) -> JobError {
+    match nearest(name, kind.words().iter().copied()) {
+        Some(hint) if !Path::new(name).exists() => {
+            let problem = format!("there is no file '{name}': {hint}");
+            let error = SettingError::new(setting.id, problem);
+            RequestError::Setting { filter: step.filter.name, error }.into()
+        }
+        _ => error,
+    }
 }
 
 fn load_file(kind: FileKind, file: FileAsset) -> Result<FileAsset, JobError> {
