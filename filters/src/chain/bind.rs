@@ -186,6 +186,13 @@ impl<'a> Binding<'a> {
             return Ok(());
         }
         let input = spec.working_format(&own);
+        if own.depth == Depth::Float && input.depth != Depth::Float {
+            let note = format!(
+                "filter {}, '{name}': values beyond 0 to 1 are cut off, because it takes no float samples",
+                i + 1
+            );
+            self.chain.notes.push(note);
+        }
         self.reduce_internally(input, i)?;
         let seed = step.values.seed().unwrap_or_else(|| self.seed(name, i));
         let bind = |format: Format| spec.bind(&format, seed, self.options.level);

@@ -3,8 +3,9 @@
 use super::*;
 use crate::catalog::find;
 use crate::filter::testing::{Backwards, at, noise as picture_of, zero_span};
-use crate::frame::{Alpha, Family, FieldOrder, Format, Frame, FrameTime, SecondInput};
+use crate::frame::{Alpha, Depth, Family, FieldOrder, Format, Frame, FrameTime, SecondInput, Transfer};
 use crate::host::{Host, NoCache};
+use crate::pixel::transfer::TransferFunction;
 use crate::ratio::Ratio;
 use crate::settings::common::{MASK, WHERE};
 use crate::settings::{Value, Values};
@@ -223,4 +224,41 @@ fn where_the_picture_is_that_of_the_clip_nothing_changes() {
     assert!(try_render(&both, &picture_of(format)).unwrap_err().contains("only one of"));
     let none = step(&[("mask", "luma"), ("mask_low", "0.8"), ("mask_high", "0.2")], None);
     assert!(try_render(&none, &picture_of(format)).unwrap_err().contains("0.8 is above mask_high=0.2"));
+}
+
+#[test]
+fn a_change_in_the_shadows_counts_alike_in_light_and_in_display_values() {
+    // Display codes 10 and 24, as values of both kinds.
+    let code = |light: f64| (TransferFunction::Srgb.code(light) * 255.0 + 0.5) as u8;
+    let drawn = |f: Format, light: &dyn Fn(usize) -> f64| {
+        let mut frame = Frame::new(f);
+        for (p, y) in (0..f.planes()).flat_map(|p| (0..40).map(move |y| (p, y))) {
+            for x in 0..120 {
+                // Half of it is covered, where there is alpha.
+                let v = if p == 3 { 0.5 } else { light(x) * if f.has_alpha() { 0.5 } else { 1.0 } };
+                match f.depth {
+                    Depth::Float => frame.row_mut::<f32>(p, y)[x] = v as f32,
+                    _ => frame.row_mut::<u8>(p, y)[x] = code(v),
+                }
+            }
+        }
+        frame
+    };
+    let linear =
+        |name: &str| Format { transfer: Transfer::LINEAR, ..Format::from_name(name, 120, 40).unwrap() };
+    let multiplied = Format { alpha: Alpha::Premultiplied, ..linear("gbrapf32") };
+    for f in [linear("gbrpf32"), multiplied, Format::from_name("gbrp", 120, 40).unwrap()] {
+        let by = if f.has_alpha() { 2.0 } else { 1.0 };
+        let clean = drawn(f, &|_| 0.003 * by);
+        let source = drawn(f, &|x| by * if x < 60 { 0.003 } else { 0.009 });
+        let made = render(&step(&[("where", "clean.exr")], Some(&clean)), &source);
+        for x in (0..120).filter(|x| !(57..63).contains(x)) {
+            let (was, is) = (at(&source, 0, x, 20), at(&made, 0, x, 20));
+            let (_, span) = zero_span(&f, 0);
+            let whole = if f.has_alpha() { 0.5 } else { span };
+            let share = (is - was) / (whole - 2.0 * was);
+            let want = if x < 60 { 0.0 } else { 1.0 };
+            assert!((share - want).abs() < 0.01, "{} {x}: {share}", f.name());
+        }
+    }
 }

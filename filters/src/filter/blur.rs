@@ -10,14 +10,23 @@
 //!
 //! Beyond the edges of the picture, the outermost samples are repeated. For weights and rounding see
 //! [`crate::pixel::resample`].
+//!
+//! **Alpha** weights the colour: a sample becomes the blurred product of straight colour and alpha, divided by the blurred
+//! alpha. So transparent samples, whatever their colour, leave no rim. Without alpha among the planes, alpha stays and
+//! colour is put back under it; with it, alpha is blurred as colour is, and premultiplied samples are blurred as they
+//! are. Samples stay where no alpha is near, and premultiplied ones without coverage.
 
 mod gaussian;
 mod line;
 #[cfg(test)]
 mod tests;
 
+use super::point::mean_alpha;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
-use crate::frame::{Depth, Format, FrameTime, PlaneMut, PlaneRef, Scratch};
+use crate::for_depth;
+use crate::frame::{Alpha, Depth, Format, FrameTime, PlaneMut, PlaneRef, PlaneSet, Scratch};
+use crate::pixel::convert::Code;
+use crate::pixel::f32_rows::{ConvertF32, from_f32, to_f32};
 use crate::pixel::resample::{Kernel, carry, smooth::Smooth};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -58,7 +67,9 @@ choices! {
 
 impl Spec for BlurSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        Ok(Blur { format: *input, set: self.clone(), level, carries: true }.boxed())
+        let blur =
+            Blur { format: *input, set: self.clone(), level, carries: true, weighs: input.has_alpha() };
+        Ok(blur.boxed())
     }
 }
 
@@ -69,10 +80,15 @@ pub(super) struct Blur {
     level: Level,
     /// Whether a non-finite sum is replaced by the source's sample.
     carries: bool,
+    /// Whether colour is weighted by alpha.
+    weighs: bool,
 }
 
 /// One degree in radians.
 const RADIAN: f64 = core::f64::consts::PI / 180.0;
+
+/// A smaller blurred alpha is none.
+const LEAST_WEIGHT: f32 = 1e-20;
 
 /// A smaller sigma or length is not visible.
 const LEAST: f64 = 0.05;
@@ -106,7 +122,13 @@ impl Blur {
             set: BlurSpec { mode: Mode::Gaussian, sigma, angle, length },
             level,
             carries: false,
+            weighs: false,
         }
+    }
+
+    /// The same, with colour weighted by alpha.
+    pub(super) fn weighted(self) -> Blur {
+        Blur { weighs: self.format.has_alpha(), ..self }
     }
 
     /// The plan and parameters for this sigma, in luma samples of the frame; `None` if the blur is not visible.
@@ -150,6 +172,76 @@ impl Blur {
         [cos * length / sx, sin * length / sy]
     }
 
+    /// The plane of alpha by which colour is weighted if these planes are written. Premultiplied colour that is blurred
+    /// together with alpha needs no weights.
+    fn weights(&self, writes: PlaneSet) -> Option<usize> {
+        let together = |a: &usize| self.format.alpha == Alpha::Premultiplied && writes.has(*a);
+        self.format.alpha_plane().filter(|a| self.weighs && !together(a))
+    }
+
+    /// The distance in rows of a plane at which it reads.
+    fn reach(&self, far: [f64; 2]) -> usize {
+        if self.set.mode == Mode::Directional {
+            line::taps(far).iter().map(|tap| tap.0.0.unsigned_abs() as usize).max().unwrap_or(0)
+        } else {
+            Axis::new(far[1]).reach()
+        }
+    }
+
+    /// Plane `p` of colour, weighted by the plane `a` of alpha.
+    fn weighted_plane<T: ConvertF32>(
+        &self,
+        far: [f64; 2],
+        (p, a): (usize, usize),
+        band: &mut Band<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let (format, input) = (&self.format, band.source());
+        let ((width, height), zero) = (format.plane_size(p), Code::of(format, p).zero as f32);
+        let legal = format.legal(p).map_or((0.0, 0.0), |(lo, hi)| (lo.into(), hi.into()));
+        let is_multiplied = format.alpha == Alpha::Premultiplied;
+        let (rows, reach) = (band.output.plane(p).rows(), self.reach(far));
+        let wide = rows.start.saturating_sub(reach)..(rows.end + reach).min(height);
+        let lens = [wide.len(), wide.len(), rows.len(), rows.len()].map(|count| width * count);
+        let ([products, weights, sums, shares], scratch) = scratch.buffers_and_rest::<f32, 4>(lens);
+        let ([alpha], scratch) = scratch.buffers_and_rest::<f64, 1>([width]);
+        let [mut products, mut weights] =
+            [products, weights].map(|data| gaussian::plane(data, width, wide.clone(), height));
+        let [mut sums, mut shares] =
+            [sums, shares].map(|data| gaussian::plane(data, width, rows.clone(), height));
+        for y in wide {
+            let (product, weight) = (products.row_mut::<f32>(y), weights.row_mut::<f32>(y));
+            mean_alpha(format, input.plane(a), p, y, alpha);
+            to_f32::<T>(self.level, input.plane(p).row(y), zero, product);
+            for ((v, weight), alpha) in product.iter_mut().zip(weight).zip(&*alpha) {
+                *weight = if *alpha > 0.0 && alpha.is_finite() { *alpha as f32 } else { 0.0 };
+                if !is_multiplied {
+                    *v = if *weight > 0.0 { *v * *weight } else { 0.0 };
+                }
+            }
+        }
+        for (from, to) in [(&products, &mut sums), (&weights, &mut shares)] {
+            let job = Job { level: self.level, bits: 0, input: from.as_ref(), output: to, width };
+            self.plane::<f32>(far, job, scratch);
+        }
+        let (from, to) = (input.plane(p), band.output.plane_mut(p));
+        for y in rows {
+            let (own, out) = (from.row::<T>(y), to.row_mut::<T>(y));
+            out.copy_from_slice(own);
+            if is_multiplied {
+                mean_alpha(format, input.plane(a), p, y, alpha);
+            } else {
+                alpha.fill(1.0);
+            }
+            let (sum, share) = (sums.row_mut::<f32>(y), shares.row_mut::<f32>(y));
+            for ((sum, share), (own, alpha)) in sum.iter_mut().zip(share).zip(own.iter().zip(&*alpha)) {
+                let is_covered = *share > LEAST_WEIGHT && *alpha > 0.0 && alpha.is_finite();
+                *sum = if is_covered { *sum / *share * *alpha as f32 } else { own.less(zero) };
+            }
+            from_f32::<T>(self.level, sum, zero, legal, out);
+        }
+    }
+
     fn plane<T: Kernel<Wide: Smooth>>(&self, far: [f64; 2], job: Job<'_, '_>, scratch: &mut Scratch) {
         if self.set.mode == Mode::Directional {
             line::render::<T>(job, far, scratch);
@@ -176,15 +268,24 @@ impl Render for Blur {
     fn memory(&self) -> Memory {
         let (w, h) = (self.format.width as usize, self.format.height as usize);
         let bytes = self.format.depth.bytes().max(2);
+        let (bytes, weighted) = match self.weighs {
+            true => (4, 4 * (4 * w * h + 64) + 8 * w + 64),
+            false => (bytes, 0),
+        };
         // A line needs some rows.
-        Memory { fixed: 0, per_frame: gaussian::memory(w, h, bytes) + 64 * (w + 4096) }
+        Memory { fixed: 0, per_frame: gaussian::memory(w, h, bytes) + 64 * (w + 4096) + weighted }
     }
 
     fn render(&self, planes: &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let input = band.source();
+        let weights = self.weights(band.writes);
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (width, height) = self.format.plane_size(p);
             if width == 0 || height == 0 {
+                continue;
+            }
+            if let Some(a) = weights.filter(|a| *a != p) {
+                for_depth!(self.format.depth, T => self.weighted_plane::<T>(planes[p], (p, a), band, scratch));
                 continue;
             }
             let bits = self.format.depth.bits().unwrap_or(0);

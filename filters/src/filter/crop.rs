@@ -52,8 +52,8 @@ settings! {
         width: i64 = integer(0..=MAX_SIDE as i64).default(0).soft(0.0..=3840.0),
         /// Height of the result, with the picture in the middle, instead of `top` and `bottom`. 0: as those say.
         height: i64 = integer(0..=MAX_SIDE as i64).default(0).soft(0.0..=2160.0),
-        /// Colour of the border, with its alpha.
-        color: Animated<[f64; 4]> = colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour"),
+        /// Colour of the border, with its alpha. Default: black; transparent in pictures with alpha.
+        color: Animated<[f64; 4]> = colour().default([0.0; 4]).label("Colour"),
     }
 }
 

@@ -14,12 +14,16 @@
 //!   counts, so a green light has no green rim.
 //!
 //! No channel falls. Chroma is changed by the differences only.
+//!
+//! Highlights count by their alpha. In premultiplied pictures the light is added to the products, that is to the picture
+//! over black: in linear light this is the sum that is right over any background, also where nothing is covered. In
+//! pictures of straight alpha it is added to the straight colour, because light without coverage cannot be stored there.
 
 use super::blur::Blur;
-use super::convert::multiply;
+use super::point::mean_alpha;
 use super::rgb::ThroughRgb;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
-use crate::frame::{Alpha, Depth, Format, FrameMut, FrameTime, PlaneSet, Scratch};
+use crate::frame::{Alpha, Depth, Format, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch};
 use crate::pixel::transfer::TransferFunction;
 use crate::settings;
 use crate::settings::{Animated, SettingError, Unit};
@@ -35,7 +39,8 @@ pub const HALATION: Entry =
 
 settings! {
     struct GlowSpec {
-        /// Part of the highlights' light that is added.
+        /// Part of the highlights' light that is added. Around what is cut out it needs premultiplied alpha, as OpenEXR has:
+        /// files of straight alpha (PNG, TIFF) store no light where nothing is covered.
         strength: Animated = number(0.0..=4.0).default(0.4).soft(0.0..=1.0),
         /// Value from which colours glow: 0 is black, 1 white.
         threshold: Animated = number(0.0..=1.0).default(0.7).unit(Unit::Fraction),
@@ -50,7 +55,8 @@ settings! {
 
 settings! {
     struct HalationSpec {
-        /// Part of the highlights' light that is added around them.
+        /// Part of the highlights' light that is added around them. Around what is cut out it needs premultiplied alpha, as
+        /// OpenEXR has: files of straight alpha (PNG, TIFF) store no light where nothing is covered.
         strength: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0),
         /// Value from which colours cause halation: 0 is black, 1 white.
         threshold: Animated = number(0.0..=1.0).default(0.75).unit(Unit::Fraction),
@@ -98,7 +104,10 @@ struct Set {
 struct Glow {
     format: Format,
     set: Set,
+    /// To the straight colours, whose highlights it takes.
     rgb: ThroughRgb,
+    /// To what the light is added to, and back.
+    sums: ThroughRgb,
     blur: Blur,
     curve: TransferFunction,
     level: Level,
@@ -180,15 +189,19 @@ multiversion! {
 
 impl Glow {
     fn bind(format: &Format, set: Set, level: Level) -> Result<Box<dyn Filter>, SettingError> {
-        let rgb = ThroughRgb::adding(format, level)?;
+        let rgb = ThroughRgb::new(format, level)?;
+        // Products as they are.
+        let alpha = if format.alpha == Alpha::Premultiplied { Alpha::Straight } else { format.alpha };
+        let sums = ThroughRgb::adding(&Format { alpha, ..*format }, level)?;
         let blur = Blur::gaussian(&rgb.rgb, level);
         let curve = TransferFunction::of(format);
-        Ok(Glow { format: *format, set, rgb, blur, curve, level }.boxed())
+        Ok(Glow { format: *format, set, rgb, sums, blur, curve, level }.boxed())
     }
 
     /// The highlights of these rows, as planes of G, B and R.
-    fn highlights(&self, now: &Now, rows: &mut FrameMut<'_>) {
-        let [g, b, r, a] = rows.planes_mut();
+    fn highlights(&self, now: &Now, input: FrameRef<'_>, rows: &mut FrameMut<'_>, scratch: &mut Scratch) {
+        let [alpha] = scratch.buffers::<f64, 1>([self.format.width as usize]);
+        let [g, b, r, _] = rows.planes_mut();
         for y in g.rows() {
             let rows = [r.row_mut::<f32>(y), g.row_mut(y), b.row_mut(y)];
             let [r, g, b] = rows.map(|row| {
@@ -196,8 +209,13 @@ impl Glow {
                 row
             });
             highlights(self.level, [r, g, b], now.knee, self.set.is_rim);
-            if self.rgb.rgb.alpha != Alpha::None {
-                [r, g, b].into_iter().for_each(|row| multiply(row, a.row_mut(y), true));
+            if let Some(a) = self.format.alpha_plane() {
+                mean_alpha(&self.format, input.plane(a), 0, y, alpha);
+                // Premultiplied light without coverage counts as it is.
+                let least = if self.format.alpha == Alpha::Straight { f64::NEG_INFINITY } else { 0.0 };
+                for (v, a) in [r, g, b].into_iter().flat_map(|row| row.iter_mut().zip(&*alpha)) {
+                    *v *= if *a > least && a.is_finite() { a.max(0.0) as f32 } else { 1.0 };
+                }
             }
         }
     }
@@ -242,7 +260,7 @@ impl Render for Glow {
         if now.blurred.is_empty() {
             return None;
         }
-        let reach = Reach::Rows(self.rgb.reach() + now.reach as u32);
+        let reach = Reach::Rows(self.sums.reach() + now.reach as u32);
         let extra_rows = 2 * now.reach as u32;
         Some((Plan { reach, extra_rows, ..Plan::in_place(self.format.color_planes()) }, now))
     }
@@ -250,24 +268,25 @@ impl Render for Glow {
     fn memory(&self) -> Memory {
         let rows = self.format.height as usize;
         let pictures = 2 * Scratch::picture_bytes(&self.rgb.rgb, rows);
-        Memory { fixed: 0, per_frame: pictures + self.blur.memory().per_frame + self.rgb.memory() }
+        let rooms = self.rgb.memory().max(self.sums.memory()) + 8 * self.format.width as usize + 64;
+        Memory { fixed: 0, per_frame: pictures + self.blur.memory().per_frame + rooms }
     }
 
     fn render(&self, now: &Now, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
         let input = band.source();
         let height = self.rgb.rgb.plane_size(0).1;
-        let rows = self.rgb.around(&band.rows);
+        let rows = self.sums.around(&band.rows);
         let wide = rows.start.saturating_sub(now.reach)..(rows.end + now.reach).min(height);
         let (mut bright, scratch) = scratch.picture(self.rgb.rgb, &wide);
         self.rgb.read(input, bright.reborrow(), scratch);
-        self.highlights(now, &mut bright);
+        self.highlights(now, input, &mut bright, scratch);
         let (mut soft, scratch) = scratch.picture(self.rgb.rgb, &rows);
         let output = soft.reborrow();
         let mut of_blur = Band { rows, input: Some(bright.as_ref()), output, writes: now.blurred };
         self.blur.render(&now.sigmas, &(), &mut of_blur, scratch);
         let top = if self.format.depth == Depth::Float { f32::MAX } else { 1.0 };
         let width = self.format.width as usize;
-        self.rgb.render(band, scratch, |y, room, rows| {
+        self.sums.render(band, scratch, |y, room, rows| {
             let (values, more) = room.split_at_mut(width);
             for (c, row) in rows.into_iter().enumerate() {
                 let p = PLANES[c];

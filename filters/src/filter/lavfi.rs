@@ -2,12 +2,13 @@
 //!
 //! The host runs them: this crate knows only the trait [`FilterLibrary`]. They see one picture at a time, so that any
 //! frame can be rendered first. They work at the depth of the chain, or at the next lower one that they take; a chain of
-//! more bits is reduced with dither before them, as before `av1grain`.
+//! more bits is reduced with dither before them, as before `av1grain`. They get straight colour: the chain divides
+//! premultiplied colour by alpha before them, and multiplies it again after them.
 
 use super::convert::with_matrix_of;
 use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Role, Spec};
 use crate::frame::{
-    ExternalFilter, FilterLibrary, Format, Frame, FrameRef, FrameTime, PictureStructure, Scratch,
+    Alpha, ExternalFilter, FilterLibrary, Format, Frame, FrameRef, FrameTime, PictureStructure, Scratch,
 };
 use crate::host::PrepareError;
 use crate::ratio::Ratio;
@@ -28,7 +29,8 @@ pub const SEVERAL_FRAMES: &str =
 settings! {
     struct LavfiSettings {
         /// Filters of FFmpeg in its own notation, in quotes: `lavfi='hue=s=0,unsharp'`. Those that look at one frame and read
-        /// no file; without any nothing changes. They may change the size, not the pixel format.
+        /// no file; without any nothing changes. They may change the size, not the pixel format. They get straight
+        /// colour; light without coverage ends here.
         graph: Option<String> = text(),
     }
 }
@@ -58,7 +60,9 @@ impl LavfiSpec {
                            here: leave this out, and use those of FFmpeg itself or of this host";
             return Err(SettingError::new("graph", problem));
         };
-        library.bind(graph, input).map(Some).map_err(|e| SettingError::new("graph", e))
+        let straight = Format { alpha: Alpha::Straight, ..*input };
+        let input = if input.alpha == Alpha::Premultiplied { straight } else { *input };
+        library.bind(graph, &input).map(Some).map_err(|e| SettingError::new("graph", e))
     }
 }
 
@@ -135,7 +139,7 @@ impl Render for Lavfi {
 mod tests {
     use super::*;
     use crate::chain::{Chain, ChainError, Fields, Options, States, Step, Workspace};
-    use crate::frame::FieldOrder;
+    use crate::frame::{Depth, FieldOrder};
     use crate::host::{CurrentThread, Host, NoCache};
     use core::sync::atomic::AtomicBool;
 
@@ -196,5 +200,68 @@ mod tests {
         assert!(run(2).unwrap_err().to_string().contains("too late"));
         run(0).unwrap();
         assert!((0..200).all(|y| usize::from(frame.row::<u8>(0, y)[8]) == (198 - y / 2 * 2) + y % 2));
+    }
+
+    /// The negative, in formats of this depth.
+    #[derive(Debug)]
+    struct Negative(Depth, Option<Format>);
+
+    impl FilterLibrary for Negative {
+        fn bind(&self, _: &str, input: &Format) -> Result<Box<dyn ExternalFilter>, String> {
+            Ok(Box::new(Negative(self.0, Some(Format { depth: self.0, ..*input }))))
+        }
+    }
+
+    impl ExternalFilter for Negative {
+        fn input(&self) -> &Format {
+            self.1.as_ref().unwrap()
+        }
+
+        fn size(&self) -> (usize, usize) {
+            self.input().plane_size(0)
+        }
+
+        fn filter(&self, picture: FrameRef<'_>, _: Ratio, out: &mut Frame) -> Result<(), String> {
+            for (p, y) in (0..4).flat_map(|p| picture.plane(p).rows().map(move |y| (p, y))) {
+                if self.0 == Depth::Float {
+                    let row = out.row_mut::<f32>(p, y).iter_mut().zip(picture.plane(p).row::<f32>(y));
+                    row.for_each(|(out, v)| *out = if p == 3 { *v } else { 1.0 - v });
+                } else {
+                    let row = out.row_mut::<u16>(p, y).iter_mut().zip(picture.plane(p).row::<u16>(y));
+                    row.for_each(|(out, v)| *out = if p == 3 { *v } else { 65535 - v });
+                }
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn it_gets_straight_colour_and_says_what_is_cut_off() {
+        let format = Format { alpha: Alpha::Premultiplied, ..Format::from_name("gbrapf32", 4, 3).unwrap() };
+        let mut source = Frame::new(format);
+        for (p, y) in (0..4).flat_map(|p| (0..3).map(move |y| (p, y))) {
+            let row = if p == 3 { [0.0, 0.5, 1.0, 1.0] } else { [0.0, 0.1, 0.3, 10.0] };
+            source.row_mut::<f32>(p, y).copy_from_slice(&row);
+        }
+        let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &AtomicBool::new(false) };
+        for (depth, brightest) in [(Depth::Float, -9.0), (Depth::Bits(16), 0.0)] {
+            let mut values = Values::new(ENTRY.settings);
+            values.set("graph", crate::settings::Value::Text("negate".into())).unwrap();
+            values.supply_library(Arc::new(Negative(depth, None)));
+            let step = Step::new(crate::catalog::find("lavfi").unwrap(), values);
+            let options =
+                Options { seed: 1, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
+            let chain = Chain::bind::<ChainError>(&[step], format, &options, |made| Ok(*made)).unwrap();
+            let noted = chain.notes().iter().any(|note| note.contains("cut off"));
+            assert_eq!(noted, depth != Depth::Float, "{:?}", chain.notes());
+            let (mut made, at) = (source.clone(), FrameTime::of_frame(0, Ratio::ONE));
+            let (mut work, states) = (Workspace::default(), States::default());
+            chain.run(&at, Ratio::ONE, &mut made, &mut work, &states, &host).unwrap();
+            for (p, want) in [0.0, 0.4, 0.7, brightest].into_iter().enumerate() {
+                let is = f64::from(made.row::<f32>(0, 1)[p]);
+                assert!((is - want).abs() < 1e-4, "{depth:?} {p}: {is}, not {want}");
+            }
+            assert_eq!(made.row::<f32>(3, 1), source.row::<f32>(3, 1));
+        }
     }
 }

@@ -2,7 +2,8 @@
 //! read from a second input, or keyed from the picture itself, then blurred and inverted.
 
 use super::blur::Blur;
-use super::point::{key, weights};
+use super::convert::multiply;
+use super::point::{key, mean_alpha, weights};
 use super::rgb::ThroughRgb;
 use super::second::{Second, part};
 use super::transform::{Mover, Placement, Resampler};
@@ -15,6 +16,7 @@ use crate::frame::{
 use crate::host::{Host, PrepareError};
 use crate::pixel::f32_rows::to_f32;
 use crate::pixel::resample::{Edge, InterpolationKernel};
+use crate::pixel::transfer::TransferFunction;
 use crate::settings::common::{
     MASK, MASK_AT, MASK_COLOR, MASK_FEATHER, MASK_HEIGHT, MASK_HIGH, MASK_INVERT, MASK_LOW, MASK_NEAR,
     MASK_ROUND, MASK_SOFT, MASK_WIDTH, WHERE, WHERE_OVER,
@@ -392,7 +394,8 @@ impl Key {
         }
     }
 
-    /// The root of the mean square of the differences from the clean picture around each sample of the rows of `out`.
+    /// The root of the mean square of the differences from the clean picture around each sample of the rows of `out`: of
+    /// products with alpha, as displayed, because the same step of linear light is visible in shadows only.
     fn changes(
         &self,
         now: &KeyNow,
@@ -408,13 +411,33 @@ impl Key {
         self.rgb.read(input, rgb.reborrow(), scratch);
         let clean = part(clean, &self.format);
         let (mut squares, scratch) = scratch.picture(self.squares, &wide);
+        let is_linear = TransferFunction::of(&self.format) == TransferFunction::Linear;
+        let is_straight = self.format.alpha == Alpha::Straight;
+        let ([other, alpha], scratch) = scratch.buffers_and_rest::<f32, 2>([self.format.width as usize; 2]);
+        let ([means], scratch) = scratch.buffers_and_rest::<f64, 1>([self.format.width as usize]);
         for y in wide {
             let row = squares.plane_mut(0).row_mut::<f32>(y);
             row.fill(0.0);
+            if let Some(a) = self.format.alpha_plane() {
+                mean_alpha(&self.format, input.plane(a), 0, y, means);
+                alpha.iter_mut().zip(&*means).for_each(|(alpha, mean)| *alpha = *mean as f32);
+            }
             for p in 0..3 {
-                for ((sum, a), b) in
-                    row.iter_mut().zip(rgb.plane(p).row::<f32>(y)).zip(clean.plane(p).row::<f32>(y))
-                {
+                let own = rgb.plane_mut(p).row_mut::<f32>(y);
+                other.copy_from_slice(clean.plane(p).row(y));
+                if self.format.has_alpha() {
+                    multiply(own, alpha, is_straight);
+                }
+                for (a, b) in own.iter_mut().zip(&mut *other) {
+                    if !(a.is_finite() && b.is_finite()) {
+                        (*a, *b) = (0.0, 0.0);
+                    }
+                }
+                if is_linear {
+                    TransferFunction::Srgb.encode(self.level, own);
+                    TransferFunction::Srgb.encode(self.level, other);
+                }
+                for ((sum, a), b) in row.iter_mut().zip(&*own).zip(&*other) {
                     let d = a - b;
                     *sum += if d.is_finite() { d * d } else { 0.0 };
                 }
@@ -470,7 +493,9 @@ impl Render for Key {
     fn memory(&self) -> Memory {
         let pictures = 3 * Scratch::picture_bytes(&self.rgb.rgb, self.format.height as usize);
         let clean = self.clean.as_ref().map_or(0, Second::memory);
-        Memory { fixed: 0, per_frame: pictures + clean + self.blur.memory().per_frame + self.rgb.memory() }
+        let rows = 16 * self.format.width as usize + 192;
+        let per_frame = pictures + clean + self.blur.memory().per_frame + self.rgb.memory() + rows;
+        Memory { fixed: 0, per_frame }
     }
 
     fn prepare(

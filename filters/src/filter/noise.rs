@@ -3,16 +3,21 @@
 //! Each colour plane gets independent noise at its own resolution, added to every sample. There is no state and no
 //! sample depends on its neighbours, so the filter works in place on any band of rows in any order. Noise that is
 //! correlated in space or time is also a function of the address, computed from several layers: see `field`.
+//! Premultiplied colour gets the noise times alpha, which is that of the straight colour.
 
 mod field;
 mod settings;
 
+use super::point::alpha_row;
 use super::{Band, Entry, Filter, Memory, Plan, Render, Spec};
-use crate::frame::{Depth, Format, FrameTime, PlaneMut, PlaneSet, Scratch};
+use crate::frame::{Alpha, Depth, Format, FrameTime, PlaneMut, PlaneSet, Scratch};
 use crate::noise::lfsr31::Lfsr31;
 use crate::noise::seed::Layer;
 use crate::noise::{CycleStart, Distribution, Shape, ShapeError, Stream};
-use crate::pixel::add::{NoiseGain, NoiseSample, add, add_f32, add_lfsr31, can_fuse};
+use crate::pixel::add::{
+    NoiseGain, NoiseSample, add, add_f32, add_lfsr31, add_premultiplied, add_premultiplied_f32, can_fuse,
+};
+use crate::pixel::convert::Code;
 use crate::pixel::field::FIELD_SD;
 use crate::pixel::grain::rounded_sd;
 use crate::settings::{Animated, SettingError, Values};
@@ -123,7 +128,8 @@ impl Noise {
             NoiseSource::White(stream) => {
                 let distribution = stream.distribution();
                 let scale = NoiseGain::new(distribution, codes);
-                (scale, stream.lfsr31().is_some() && can_fuse(self.level, distribution, scale))
+                let fuses = stream.lfsr31().is_some() && !self.is_multiplied();
+                (scale, fuses && can_fuse(self.level, distribution, scale))
             }
             NoiseSource::Field(_) => (NoiseGain::of_factor(rounded_sd(codes) / FIELD_SD), false),
         };
@@ -133,6 +139,16 @@ impl Noise {
             (_, true) => RowKernel::FusedU16(scale),
             (_, false) => RowKernel::U16(scale),
         }
+    }
+
+    /// Whether colour is multiplied by alpha.
+    fn is_multiplied(&self) -> bool {
+        self.format.alpha == Alpha::Premultiplied
+    }
+
+    /// The length of a row of alpha, if colour is multiplied by it.
+    fn alpha_len(&self) -> usize {
+        if self.is_multiplied() { self.format.width as usize } else { 0 }
     }
 
     /// The plane whose numbers plane `p` uses.
@@ -168,14 +184,30 @@ impl Noise {
         }
     }
 
-    /// Adds numbers `c | or` to row `y` of plane `p`.
+    /// Adds numbers `c | or` to row `y` of plane `p`. `alpha` has room for a row of a premultiplied plane.
     fn add(
         &self,
-        plane: &mut PlaneMut<'_>,
+        band: &mut Band<'_>,
         (p, y): (usize, usize),
         kernel: RowKernel,
         (c, or): (&[i16], i16),
+        alpha: &mut [f64],
     ) {
+        if self.is_multiplied() && self.format.alpha_plane() != Some(p) {
+            let alpha = &mut alpha[..self.format.plane_size(p).0];
+            alpha_row(&self.format, band, p, y, alpha);
+            let (plane, zero) = (band.output.plane_mut(p), Code::of(&self.format, p).zero.into());
+            return match kernel {
+                RowKernel::U8(scale) | RowKernel::FusedU8(scale) => {
+                    add_premultiplied::<u8>(plane.row_mut(y), (c, or), alpha, scale, zero, self.legal(p));
+                }
+                RowKernel::U16(scale) | RowKernel::FusedU16(scale) => {
+                    add_premultiplied::<u16>(plane.row_mut(y), (c, or), alpha, scale, zero, self.legal(p));
+                }
+                RowKernel::F32(gain) => add_premultiplied_f32(plane.row_mut(y), (c, or), alpha, gain),
+            };
+        }
+        let plane = band.output.plane_mut(p);
         match kernel {
             RowKernel::U8(scale) | RowKernel::FusedU8(scale) => {
                 add::<u8>(self.level, plane.row_mut(y), c, or, scale, self.legal(p));
@@ -195,6 +227,7 @@ impl Noise {
         scratch: &mut Scratch,
     ) {
         let (frame, distribution, block) = (stream.frame(at.index), stream.distribution(), stream.block());
+        let ([alpha], scratch) = scratch.buffers_and_rest::<f64, 1>([self.alpha_len()]);
         for p in band.writes.iter() {
             let (width, source) = (self.format.plane_size(p).0, self.source(p));
             let plane = band.output.plane_mut(p);
@@ -221,7 +254,7 @@ impl Noise {
                     frame.centred(source, y as u32, words, centred);
                     (&centred[..width], 0)
                 };
-                self.add(plane, (p, y), *kernel, numbers);
+                self.add(band, (p, y), *kernel, numbers, alpha);
             }
         }
     }
@@ -234,15 +267,15 @@ impl Noise {
         scratch: &mut Scratch,
     ) {
         let parts = field.parts(at);
+        let ([alpha], scratch) = scratch.buffers_and_rest::<f64, 1>([self.alpha_len()]);
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {
             let (width, _) = self.format.plane_size(p);
             let [buffer, n] = scratch.buffers::<i32, 2>([field.buffer_len(p), width.div_ceil(2)]);
             let n = &mut bytemuck::cast_slice_mut::<i32, i16>(n)[..width];
             let mut rows = field.rows(&parts, p, self.source(p), self.level, buffer);
-            let plane = band.output.plane_mut(p);
-            for y in plane.rows() {
+            for y in band.output.plane(p).rows() {
                 rows.row(y, n);
-                self.add(plane, (p, y), *kernel, (n, 0));
+                self.add(band, (p, y), *kernel, (n, 0), alpha);
             }
         }
     }
@@ -266,15 +299,17 @@ impl Render for Noise {
 
     fn memory(&self) -> Memory {
         let width = self.format.plane_size(0).0;
+        let alpha = 8 * self.alpha_len().next_multiple_of(8);
         match &self.source {
             NoiseSource::White(stream) => {
                 let numbers = 1 + stream.distribution().words() as usize;
-                Memory { fixed: 192 << 10, per_frame: 2 * numbers * width.next_multiple_of(stream.block()) }
+                let numbers = 2 * numbers * width.next_multiple_of(stream.block());
+                Memory { fixed: 192 << 10, per_frame: numbers + alpha }
             }
             NoiseSource::Field(field) => {
                 let rooms = (0..self.format.planes()).map(|p| field.buffer_len(p));
                 let buffer = 4 * (rooms.max().unwrap_or(0) + width + 64);
-                Memory { fixed: (192 << 10) + (field.streams() << 11), per_frame: buffer }
+                Memory { fixed: (192 << 10) + (field.streams() << 11), per_frame: buffer + alpha }
             }
         }
     }

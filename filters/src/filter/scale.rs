@@ -113,12 +113,8 @@ impl Spec for ScaleSpec {
         if !linear && input.alpha != Alpha::Straight {
             return *input;
         }
-        let alpha = if input.has_alpha() { Alpha::Premultiplied } else { Alpha::None };
-        let rgb = input.float_rgb(alpha);
         let transfer = if linear { Transfer::LINEAR } else { input.transfer };
-        let gray = input.family == Family::Gray;
-        let (family, matrix) = if gray { (input.family, input.matrix) } else { (rgb.family, rgb.matrix) };
-        Format { family, matrix, transfer, ..rgb }
+        Format { transfer, ..products(input) }
     }
 
     fn check(&mut self, _: &Values) -> Result<(), SettingError> {
@@ -128,6 +124,15 @@ impl Spec for ScaleSpec {
         }
         Ok(())
     }
+}
+
+/// The format of the same pictures as float R, G and B, or grey, multiplied by alpha if there is one: products can be
+/// averaged without a rim of what is transparent.
+pub(super) fn products(input: &Format) -> Format {
+    let rgb = input.float_rgb(if input.has_alpha() { Alpha::Premultiplied } else { Alpha::None });
+    let gray = input.family == Family::Gray;
+    let (family, matrix) = if gray { (input.family, input.matrix) } else { (rgb.family, rgb.matrix) };
+    Format { family, matrix, ..rgb }
 }
 
 /// The format of a picture of another size that covers the same area.

@@ -4,7 +4,8 @@
 //! samples around it are weighted by the kernel: vertically, rounded to 16 bits, then horizontally. When the picture is
 //! reduced, the kernel is wider in proportion, to avoid aliasing. Without rotation, columns and rows are resampled in
 //! two passes with the same weights and rounding. Sine and cosine are computed once per frame.
-//! [`crate::pixel::resample`] defines kernels and rounding. Alpha moves with the picture.
+//! [`crate::pixel::resample`] defines kernels and rounding. Alpha moves with the picture, and stays within 0 to 1; straight
+//! R, G, B and grey are multiplied by it meanwhile, so that transparent samples have no weight.
 
 mod resampler;
 #[cfg(test)]
@@ -12,8 +13,9 @@ mod tests;
 
 pub(super) use resampler::{Mover, Placement, Resampler};
 
+use super::scale::products;
 use super::{Entry, Filter, Render, Role, Spec};
-use crate::frame::{Format, FrameTime};
+use crate::frame::{Alpha, Family, Format, FrameTime};
 use crate::pixel::resample::{Edge, InterpolationKernel};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -49,9 +51,8 @@ settings! {
         kernel: InterpolationKernel = choice("bicubic"),
         /// What fills the area beyond the edges of the picture.
         edge: Edge = choice("color"),
-        /// Fill colour for edge=color, with its alpha.
-        color: Animated<[f64; 4]> =
-            colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour").only_when("edge", &["color"]),
+        /// Fill colour for edge=color, with its alpha. Default: black; transparent in pictures with alpha.
+        color: Animated<[f64; 4]> = colour().default([0.0; 4]).label("Colour").only_when("edge", &["color"]),
     }
 }
 
@@ -82,6 +83,12 @@ choices! {
 }
 
 impl Spec for TransformSpec {
+    /// Straight R, G, B and grey go through products with alpha. Y, U and V do not, because a step may name them.
+    fn working_format(&self, input: &Format) -> Format {
+        let averages = self.kernel != InterpolationKernel::Nearest && input.alpha == Alpha::Straight;
+        if averages && (input.is_rgb() || input.family == Family::Gray) { products(input) } else { *input }
+    }
+
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let (set, format) = (self.clone(), *input);
         let resampler = Resampler::new(input, level, self.kernel, self.edge)?;

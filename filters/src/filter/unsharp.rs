@@ -6,7 +6,7 @@
 //!
 //! For premultiplied colour, `b` is the blurred product divided by the blurred alpha: the mean of the straight colour,
 //! weighted by alpha. So no rim appears where alpha changes and colour does not, and samples without coverage are
-//! unchanged.
+//! unchanged. Straight colour is blurred with alpha as weight, too: see [`blur`](super::blur).
 
 use super::blur::Blur;
 use super::point::mean_alpha;
@@ -39,6 +39,7 @@ settings! {
 impl Spec for UnsharpSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let blur = Blur::gaussian(input, level);
+        let blur = if input.alpha == Alpha::Straight { blur.weighted() } else { blur };
         Ok(Unsharp { format: *input, set: self.clone(), level, blur }.boxed())
     }
 }

@@ -36,9 +36,8 @@ settings! {
         hops: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction).soft(0.0..=0.1),
         /// What fills the area beyond the edges of the picture.
         edge: Edge = choice("extend"),
-        /// Fill colour for edge=color, with its alpha.
-        color: Animated<[f64; 4]> =
-            colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour").only_when("edge", &["color"]),
+        /// Fill colour for edge=color, with its alpha. Default: black; transparent in pictures with alpha.
+        color: Animated<[f64; 4]> = colour().default([0.0; 4]).label("Colour").only_when("edge", &["color"]),
     }
     with seed
 }

@@ -67,6 +67,35 @@ multiversion! {
     pub fn add_f32(level, row: &mut [f32], c: &[i16], or: i16, gain: f32) = f32_body;
 }
 
+/// Adds noise to premultiplied samples: the noise of the straight colour times `alpha` (from 0 to 1), rounded once, and
+/// clamped to the legal codes of the straight colour times alpha, or to the sample's value. Where alpha is 0, samples do
+/// not change; where it is 1, they become those of [`add`]. `zero`: the code of nominal 0.
+pub(crate) fn add_premultiplied<T: CodeSample>(
+    row: &mut [T],
+    (c, or): (&[i16], i16),
+    alpha: &[f64],
+    scale: NoiseGain,
+    zero: f64,
+    (lo, hi): (T, T),
+) {
+    for ((x, c), &a) in row.iter_mut().zip(c).zip(alpha).filter(|(_, a)| **a > 0.0) {
+        let was = f64::from(x.code());
+        let limit = |code: T| zero + (f64::from(code.code()) - zero) * a;
+        let sum = was + scale.exact(c | or) * a;
+        let sum = sum.max(limit(lo).min(was)).min(limit(hi).max(was));
+        *x = T::from_code(libm::floor(sum + 0.5) as u16);
+    }
+}
+
+/// The same for float samples: `(c | or) * gain * alpha`, where alpha and sample are finite.
+pub(crate) fn add_premultiplied_f32(row: &mut [f32], (c, or): (&[i16], i16), alpha: &[f64], gain: f32) {
+    for ((x, c), &a) in row.iter_mut().zip(c).zip(alpha) {
+        if x.is_finite() && a > 0.0 && a.is_finite() {
+            *x += f32::from(c | or) * gain * a as f32;
+        }
+    }
+}
+
 /// Adds noise to integer samples, clamped to the legal codes `lo..=hi` or to the sample's value. The numbers are `c |
 /// or`, so words of uniform noise are added with an `or` of 1, and centred numbers with 0.
 ///
@@ -206,6 +235,11 @@ impl NoiseGain {
     #[inline(always)]
     pub const fn of(self, c: i16) -> i32 {
         (c as i32 * self.gain as i32 + (1 << (self.shift - 1))) >> self.shift
+    }
+
+    /// The same before rounding.
+    fn exact(self, c: i16) -> f64 {
+        f64::from(c) * f64::from(self.gain) / f64::from(1u32 << self.shift)
     }
 
     /// Whether 16-bit lanes are sufficient.

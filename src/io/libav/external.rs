@@ -23,6 +23,9 @@ pub struct FfmpegFilters;
 /// The largest number of samples in a plane of a result.
 const MAX_PIXELS: usize = 1 << 28;
 
+/// Filters that say they take float formats, and in FFmpeg 5.1 write beyond their buffers then, which ends the program.
+const CRASHES_ON_FLOAT: [&str; 1] = ["boxblur"];
+
 /// For FFmpeg's conversions, which are then the same on every machine.
 const SCALING: &str = "sws_flags=bicubic+accurate_rnd+full_chroma_int+bitexact;";
 
@@ -30,14 +33,17 @@ impl FilterLibrary for FfmpegFilters {
     fn bind(&self, text: &str, input: &Format) -> Result<Box<dyn ExternalFilter>, String> {
         check(text)?;
         let bits = (8..=input.depth.bits().unwrap_or(16)).rev().map(Depth::Bits);
-        let depths = Some(input.depth).filter(|d| *d == Depth::Float).into_iter().chain(bits);
+        let takes_float = !filters(text).iter().any(|(name, _)| CRASHES_ON_FLOAT.contains(&name.as_str()));
+        let float = (input.depth == Depth::Float && takes_float).then_some(Depth::Float);
+        let depths = float.into_iter().chain(bits);
         let mut found: Option<Member> = None;
         for format in depths.map(|depth| Format { depth, ..*input }) {
             let Some(packed) = pixfmt::packed_as(&format) else { continue };
             let member = Member::new(text, format, packed)?;
             let fits = !member.converts;
-            // If a graph converts at every depth, by itself, it does so from that of the chain.
-            if fits || found.is_none() {
+            // If a graph converts at every depth, by itself, it does so from the deepest integers: FFmpeg would clip float
+            // samples, too.
+            if fits || (found.is_none() && format.depth != Depth::Float) {
                 found = Some(member);
             }
             if fits {

@@ -150,7 +150,7 @@ pub(super) fn memory(width: usize, height: usize, sample_bytes: usize) -> usize 
 }
 
 /// Rows of a picture in a buffer.
-fn plane<W: Smooth>(
+pub(super) fn plane<W: Smooth>(
     data: &mut [W],
     width: usize,
     rows: core::ops::Range<usize>,

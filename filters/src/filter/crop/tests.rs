@@ -111,3 +111,13 @@ fn errors_say_what_would_be_right() {
     assert_eq!(spec("crop=left=64").unwrap().output_format(&hd), hd);
     assert!(values(&CROP, &[]).check().is_ok());
 }
+
+#[test]
+fn a_border_without_a_colour_is_transparent_or_black() {
+    let made = run("pad=right=4", &noise(format("gbrap", 4, 4)));
+    assert!((0..4).all(|p| at(&made, p, 6, 2) == 0.0));
+    let made = run("pad=right=4:color=black", &noise(format("gbrap", 4, 4)));
+    assert_eq!([0, 1, 2, 3].map(|p| at(&made, p, 6, 2)), [0.0, 0.0, 0.0, 255.0]);
+    let made = run("pad=right=4", &noise(format("yuv444p", 4, 4)));
+    assert_eq!([0, 1, 2].map(|p| at(&made, p, 6, 2)), [16.0, 128.0, 128.0]);
+}

@@ -1,4 +1,4 @@
-use super::super::convert::tests::{codes, is_uncovered, raw, reference};
+use super::super::convert::tests::{codes, raw, reference};
 use super::super::testing::{FORMATS, bind, format, noise, run};
 use super::*;
 use crate::frame::{ColorRange, Family, Frame, Transfer};
@@ -18,34 +18,32 @@ struct Wanted {
 fn twin(source: &Frame, wanted: &Wanted) -> (Frame, Vec<f64>) {
     let f = *source.format();
     let curve = TransferFunction::of(&f);
-    let alpha = f.alpha_plane().filter(|_| f.alpha == Alpha::Premultiplied);
+    let is_multiplied = f.alpha == Alpha::Premultiplied;
     let rgb = Format::new(f.width, f.height, Family::Rgb, Depth::Float, (0, 0));
     let (w, h) = (f.width as usize, f.height as usize);
     let places = || (0..h).flat_map(move |y| (0..w).map(move |x| (x, y)));
     let coverage = |(x, y): (usize, usize)| {
-        alpha.map_or(1.0, |p| {
+        f.alpha_plane().map_or(1.0, |p| {
             let (zero, span) = codes(&f, p);
             (raw(source.plane(p), f.depth, x, y) - zero) / span
         })
     };
-    let values: Vec<[f64; 3]> = places()
-        .map(|(x, y)| {
-            let a = coverage((x, y));
-            let by = if a > 0.0 && a.is_finite() { a } else { 1.0 };
-            [2, 0, 1].map(|q| reference(source, &rgb, q, x, y) / by)
-        })
-        .collect();
+    // The samples, without regard to alpha.
+    let values: Vec<[f64; 3]> =
+        places().map(|(x, y)| [2, 0, 1].map(|q| reference(source, &rgb, q, x, y))).collect();
     let t = curve.light(wanted.threshold).max(0.0);
     let k = (t * wanted.knee).max(1e-6);
     let bright: Vec<[f64; 3]> = values
         .iter()
         .zip(places())
         .map(|(v, at)| {
-            let light = v.map(|v| curve.light(v)).map(|v| if v > 0.0 && v < 1e6 { v } else { 0.0 });
+            let a = coverage(at);
+            let is_covered = a > 0.0 && a.is_finite();
+            let by = if is_multiplied && is_covered { a } else { 1.0 };
+            let light = v.map(|v| curve.light(v / by)).map(|v| if v > 0.0 && v < 1e6 { v } else { 0.0 });
             let m = light.into_iter().fold(0.0, f64::max);
             let part = if m - t > k { m - t } else { (m - t + k).max(0.0).powi(2) / (4.0 * k) };
-            let a = coverage(at);
-            let a = if a.is_finite() { a } else { 1.0 };
+            let a = if is_covered || (!is_multiplied && a.is_finite()) { a.max(0.0) } else { 1.0 };
             let most = if wanted.is_rim { light[0] } else { m };
             light.map(|v| if m > 0.0 { v.min(most) * part / m * a } else { 0.0 })
         })
@@ -74,10 +72,8 @@ fn twin(source: &Frame, wanted: &Wanted) -> (Frame, Vec<f64>) {
             let v = values[n][c];
             let top = if f.depth == Depth::Float { f64::INFINITY } else { 1.0 };
             let to = |more: f64| (curve.code(curve.light(v) + more.max(0.0)) - v).min(top - v).max(0.0);
-            let a = coverage((x, y));
-            let a = if a.is_finite() { a } else { 1.0 };
             let error = 3e-6 * amount.max(1.0);
-            let difference = if more > 0.0 && v.is_finite() { to(more) * a } else { 0.0 };
+            let difference = if more > 0.0 && v.is_finite() { to(more) } else { 0.0 };
             made.row_mut::<f32>([2, 0, 1][c], y)[x] = difference as f32;
             if v.is_finite() {
                 slack[n] = slack[n].max(to(more + error) - to(more - error));
@@ -109,8 +105,7 @@ fn check(entry: &Entry, given: &[(&str, &str)], wanted: &Wanted) {
                         .flat_map(|j| near(x, sx, f.width).map(move |i| (i, j)))
                         .map(|(i, j)| slack[j * width as usize + i])
                         .fold(0.0, f64::max);
-                    let bare = is_uncovered(&source, p, x, y);
-                    if Some(p) == f.alpha_plane() || !was.is_finite() || bare {
+                    if Some(p) == f.alpha_plane() || !was.is_finite() {
                         assert!(was == is || was.is_nan() && is.is_nan(), "{f:?} {p} {x},{y}: {was} {is}");
                         continue;
                     }
@@ -235,4 +230,37 @@ fn what_is_below_the_threshold_does_not_change() {
             assert!(run(&*bind(entry, &[("strength", "4")], &f, Level::best()), &source, 0, &[]) == source);
         }
     }
+}
+
+#[test]
+fn light_spreads_beyond_the_matte_of_premultiplied_pictures() {
+    let f = Format {
+        alpha: Alpha::Premultiplied,
+        transfer: Transfer::LINEAR,
+        ..Format::from_name("gbrapf32", 192, 9).unwrap()
+    };
+    // The same light over black, opaque and cut out at half and at no coverage.
+    let mut source = Frame::new(f);
+    for y in 0..9 {
+        (0..3).for_each(|p| source.row_mut::<f32>(p, y)[60..68].fill(10.0));
+        source.row_mut::<f32>(3, y)[..80].fill(1.0);
+        source.row_mut::<f32>(3, y)[80..100].fill(0.5);
+    }
+    let mut opaque = source.clone();
+    (0..9).for_each(|y| opaque.row_mut::<f32>(3, y).fill(1.0));
+    let glow = bind(&GLOW, &[("radius", "150")], &f, Level::best());
+    let [made, want] = [&source, &opaque].map(|frame| run(&*glow, frame, 0, &[]));
+    for (p, y) in (0..3).flat_map(|p| (0..9).map(move |y| (p, y))) {
+        assert_eq!(made.row::<f32>(p, y), want.row::<f32>(p, y));
+        assert!(made.row::<f32>(p, y)[90] > 0.005 && made.row::<f32>(p, y)[105] > 0.0);
+        assert_eq!(made.row::<f32>(3, y), source.row::<f32>(3, y));
+    }
+    // Where straight alpha is 0, colour is no light.
+    let f = format("gbrap16", 192, 9);
+    let mut source = Frame::new(f);
+    for (p, y) in (0..4).flat_map(|p| (0..9).map(move |y| (p, y))) {
+        source.row_mut::<u16>(p, y).fill(if p == 3 { 65535 } else { 9000 });
+        source.row_mut::<u16>(p, y)[60..68].fill(if p == 3 { 0 } else { 65535 });
+    }
+    assert!(run(&*bind(&GLOW, &[], &f, Level::best()), &source, 0, &[]) == source);
 }

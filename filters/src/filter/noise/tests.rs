@@ -393,3 +393,60 @@ const GOLDEN: [u64; 7] = [
     0x4368_0d78_a379_36f0,
     0xd826_a4d6_861e_c373,
 ];
+
+#[test]
+fn premultiplied_colour_gets_the_noise_times_alpha() {
+    use crate::filter::testing::{at, zero_span};
+    use crate::frame::Alpha;
+    let ways = [
+        vec![],
+        vec![("generator", Value::Choice("lfsr31"))],
+        vec![("distribution", Value::Choice("gaussian"))],
+        vec![("octaves", Value::Integer(3))],
+    ];
+    let names = ["gbrap", "gbrap16", "gbrapf32", "yuva420p", "yuva444p10", "ya8"];
+    for (name, given) in names.iter().flat_map(|name| ways.iter().map(move |given| (name, given))) {
+        let straight = Format::from_name(name, 77, 22).unwrap();
+        let multiplied = Format { alpha: Alpha::Premultiplied, ..straight };
+        let clean = flat(straight, 128);
+        let mut noisy = clean.clone();
+        render(&*bind(given, &straight, Level::best()), &mut noisy, 5, &[]);
+        let a = straight.alpha_plane().unwrap();
+        let mut source = Frame::new(multiplied);
+        for (p, y) in (0..=a).flat_map(|p| (0..straight.plane_size(p).1).map(move |y| (p, y))) {
+            let (zero, span) = zero_span(&straight, p);
+            for x in 0..straight.plane_size(p).0 {
+                let alpha = [0.0, 0.5, 1.0][(x << straight.plane_subsampling(p).0) / 4 % 3];
+                let v = if p == a { span * alpha } else { zero + (at(&clean, p, x, y) - zero) * alpha };
+                match straight.depth {
+                    Depth::Bits(8) => source.row_mut::<u8>(p, y)[x] = v as u8,
+                    Depth::Bits(_) => source.row_mut::<u16>(p, y)[x] = v as u16,
+                    Depth::Float => source.row_mut::<f32>(p, y)[x] = v as f32,
+                }
+            }
+        }
+        let made = |level, cuts: &[usize]| {
+            let mut made = source.clone();
+            render(&*bind(given, &multiplied, level), &mut made, 5, cuts);
+            made
+        };
+        let got = made(Level::best(), &[]);
+        assert!(got == made(Level::SCALAR, &[4, 8]), "{name} {given:?}");
+        let tolerance = if straight.depth == Depth::Float { 1e-6 } else { 0.76 };
+        for (p, y) in (0..=a).flat_map(|p| (0..straight.plane_size(p).1).map(move |y| (p, y))) {
+            for x in 0..straight.plane_size(p).0 {
+                let alpha =
+                    at(&source, a, x << straight.plane_subsampling(p).0, 0) / zero_span(&straight, a).1;
+                let noise = at(&noisy, p, x, y) - at(&clean, p, x, y);
+                let (was, is) = (at(&source, p, x, y), at(&got, p, x, y));
+                let exact = alpha == 0.0 || (alpha == 1.0 && straight.depth != Depth::Float);
+                let by = if exact { 0.0 } else { tolerance };
+                let want = was + if p == a { 0.0 } else { noise * alpha };
+                assert!(
+                    (is - want).abs() <= by,
+                    "{name} {given:?} plane {p} {x},{y}: {was}, {is}, not {want}"
+                );
+            }
+        }
+    }
+}

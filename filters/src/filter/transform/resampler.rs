@@ -2,7 +2,7 @@
 
 use super::super::point::{key, nominal, weights};
 use crate::filter::{self, Band, Memory, Reach, Render};
-use crate::frame::{Depth, Format, FrameTime, PictureStructure, PlaneMut, PlaneRef, Scratch};
+use crate::frame::{Alpha, Depth, Format, FrameTime, PictureStructure, PlaneMut, PlaneRef, Scratch};
 use crate::host::{Host, PrepareError};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
@@ -90,6 +90,31 @@ impl<F: Fn(&FrameTime) -> (Placement, [f64; 4]) + Send + Sync + 'static> Render 
 
     fn render(&self, now: &Self::Params, plans: &Plans, band: &mut Band<'_>, scratch: &mut Scratch) {
         self.resampler.render(now, plans, band, scratch);
+        if self.resampler.format.depth == Depth::Float {
+            limit_alpha(&self.resampler.format, band);
+        }
+    }
+}
+
+/// Takes float alpha back to 0 to 1, where kernels overshoot beside its edges, and products by the same factor; negative
+/// ones become 0. Integers are clipped to their codes.
+fn limit_alpha(format: &Format, band: &mut Band<'_>) {
+    let Some(a) = format.alpha_plane().filter(|a| band.writes.has(*a)) else { return };
+    let is_product = |p: &usize| format.alpha == Alpha::Premultiplied && *p < a && !format.is_chroma(*p);
+    let products: Vec<usize> = band.writes.iter().filter(is_product).collect();
+    let (colour, alpha) = band.output.planes_mut().split_at_mut(a);
+    for y in alpha[0].rows() {
+        let alpha = alpha[0].row_mut::<f32>(y);
+        for &p in &products {
+            for (v, a) in colour[p].row_mut::<f32>(y).iter_mut().zip(&*alpha) {
+                if v.is_finite() && a.is_finite() && *a > 1.0 {
+                    *v /= *a;
+                } else if v.is_finite() && *a < 0.0 {
+                    *v = v.max(0.0);
+                }
+            }
+        }
+        alpha.iter_mut().filter(|a| a.is_finite()).for_each(|a| *a = a.clamp(0.0, 1.0));
     }
 }
 
@@ -232,7 +257,9 @@ impl Resampler {
         scratch: &mut Scratch,
     ) {
         let input = band.source();
-        let values = nominal(&self.format, self.weights, color);
+        let [r, g, b, a] = color;
+        let by = if self.format.alpha == Alpha::Premultiplied { a } else { 1.0 };
+        let values = nominal(&self.format, self.weights, [r * by, g * by, b * by, a]);
         let filled = self.edge == Edge::Color && self.is_filled(placement);
         let field = self.format.picture != PictureStructure::Frame;
         for p in band.writes.iter().filter(|&p| p < self.format.planes()) {

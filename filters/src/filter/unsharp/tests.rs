@@ -3,7 +3,31 @@ use crate::filter::testing::{at, bind, compare, format, noise, run, zero_span};
 use crate::frame::Frame;
 
 /// The Gaussian of a horizontal and a vertical sigma around a sample of a plane, out to 3.5 sigma.
-fn gaussian(f: &Frame, (x, y): (usize, usize), sigmas: [f64; 2], plane: usize) -> f64 {
+fn gaussian(f: &Frame, place: (usize, usize), sigmas: [f64; 2], plane: usize) -> f64 {
+    mean(f, place, sigmas, plane, |x, y| at(f, plane, x, y))
+}
+
+/// The same of the straight colour, weighted by alpha.
+fn weighted(f: &Frame, place: (usize, usize), sigmas: [f64; 2], plane: usize) -> f64 {
+    let Some(a) = f.format().alpha_plane() else { return gaussian(f, place, sigmas, plane) };
+    let weight =
+        |x: usize, y: usize| Some(at(f, a, x, y)).filter(|a| a.is_finite()).map_or(0.0, |a| a.max(0.0));
+    let product = |x: usize, y: usize| {
+        let weight = weight(x, y);
+        if weight > 0.0 { weight * at(f, plane, x, y) } else { 0.0 }
+    };
+    let total = mean(f, place, sigmas, plane, weight);
+    if total > 0.0 { mean(f, place, sigmas, plane, product) / total } else { at(f, plane, place.0, place.1) }
+}
+
+/// The Gaussian of a function of the samples of a plane.
+fn mean(
+    f: &Frame,
+    (x, y): (usize, usize),
+    sigmas: [f64; 2],
+    plane: usize,
+    value: impl Fn(usize, usize) -> f64,
+) -> f64 {
     let (w, h) = f.format().plane_size(plane);
     let taps = |i: usize, len: usize, sigma: f64| {
         let reach = (libm::ceil(3.5 * sigma - 0.5) as i64).max(1);
@@ -17,7 +41,7 @@ fn gaussian(f: &Frame, (x, y): (usize, usize), sigmas: [f64; 2], plane: usize) -
     let (mut sum, mut total) = (0.0, 0.0);
     for &(y, v) in &down {
         for &(x, u) in &across {
-            sum += u * v * at(f, plane, x, y);
+            sum += u * v * value(x, y);
             total += u * v;
         }
     }
@@ -38,7 +62,7 @@ fn against_the_definition(amount: f64, size: f64, threshold: f64) {
         if f.is_chroma(p) || f.alpha_plane() == Some(p) || amount == 0.0 || sigma < 0.05 {
             return None;
         }
-        let difference = was - gaussian(source, (x, y), [sigma; 2], p);
+        let difference = was - weighted(source, (x, y), [sigma; 2], p);
         let float = f.depth.bits().is_none();
         // Non-finite samples spread differently if the blur works at reduced resolution.
         if float && sigma > 3.9 {
