@@ -261,7 +261,9 @@ mod tests {
                 let is = f64::from(made.row::<f32>(0, 1)[p]);
                 assert!((is - want).abs() < 1e-4, "{depth:?} {p}: {is}, not {want}");
             }
-            assert_eq!(made.row::<f32>(3, 1), source.row::<f32>(3, 1));
+            // Alpha goes through the same depth.
+            let alpha = made.row::<f32>(3, 1).iter().zip(source.row::<f32>(3, 1));
+            assert!(alpha.into_iter().all(|(is, was)| (is - was).abs() < 1e-5), "{depth:?}");
         }
     }
 }
