@@ -94,7 +94,11 @@ impl Spec for LevelsSpec {
 
     fn working_format(&self, input: &Format) -> Format {
         let of_rgb = matches!(self.channel, Channel::Rgb | Channel::R | Channel::G | Channel::B);
-        if of_rgb && input.family == Family::Yuv { input.float_rgb(input.alpha) } else { *input }
+        if of_rgb && input.family == Family::Yuv && !input.is_rgb() {
+            input.float_rgb(input.alpha)
+        } else {
+            *input
+        }
     }
 }
 
