@@ -2,8 +2,8 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, check, connected, doc, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
-  sizes, startAutosave, timecode, userKeys,
+  batch, catalog, check, connected, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
+  sizes, startAutosave, timecode, userKeys, view,
 } from './state.js';
 import { startCurves } from './curve.js';
 import { startEffects } from './effect.js';
@@ -48,6 +48,21 @@ document.addEventListener('click', (e) => {
 /** The time of day. @param {number} when */
 const clock = (when) => new Date(when).toTimeString().slice(0, 5);
 
+/** Work that was offered. */
+const offered = new Set();
+/** @param {{id: string, when: number, clip: string | null, filters: string[]}[]} unsaved work that no page has */
+function offer(unsaved) {
+  offers.value = [...offers.value.filter((o) => !o.work || unsaved.some(({ id }) => id === o.work)), ...unsaved.filter(({ id }) => !offered.has(id)).map((work) => ({
+    work: work.id,
+    text: `There is other unsaved work of ${clock(work.when)}: ${work.filters.join(', ')}${work.clip ? ` on ${work.clip}` : ''}.`,
+    answers: /** @type {[string, () => unknown][]} */ ([['Open in a new tab', () => openWork(work.id)], ['Discard', () => post('/forget', { id: work.id }).catch(report)]]),
+  }))];
+  unsaved.forEach(({ id }) => offered.add(id));
+}
+
+/** @param {boolean} [last] whether the page ends */
+const save = (last = false) => post('/autosave', keepsake(), 'POST', undefined, last).catch(() => {});
+
 async function begin() {
   const [filters, session] = await Promise.all([get('/catalog'), startSession()]);
   const { start, autosave, resume, unsaved } = session;
@@ -59,6 +74,7 @@ async function begin() {
     scale.value = autosave?.scale ?? 100;
     [sizes.dock.value, sizes.side.value] = autosave?.sizes ?? [0, 0];
     timecode.value = autosave?.timecode ?? true;
+    [view.layout.value, dock.value, dockOpen.value] = autosave?.layout ?? ['side', 'curves', true];
     savedToml.value = 'version = 1\n';
   });
   // The same clip continues at its position.
@@ -79,10 +95,7 @@ async function begin() {
     const { recipe, name, text } = start.recipe;
     await openedRecipe(recipe, name, text);
   }
-  offers.value = [...offers.value, ...unsaved.map((/** @type {{id: string, when: number, clip: string | null, filters: string[]}} */ work) => ({
-    text: `There is other unsaved work of ${clock(work.when)}: ${work.filters.join(', ')}${work.clip ? ` on ${work.clip}` : ''}.`,
-    answers: /** @type {[string, () => unknown][]} */ ([['Open in a new tab', () => openWork(work.id)], ['Discard', () => post('/forget', { id: work.id }).catch(report)]]),
-  }))];
+  offer(unsaved);
   if (resume) {
     frame.value = autosave.frame ?? frame.value;
     selection.value = autosave.selection ?? null;
@@ -90,8 +103,9 @@ async function begin() {
     references.value = autosave.references ?? [];
   }
   await loadJobs();
-  startAutosave();
-  listen(onTold, (is) => {
+  startAutosave(save);
+  addEventListener('pagehide', () => save(true));
+  listen((told) => (told.type === 'unsaved' ? get('/unsaved').then(offer, report) : onTold(told)), (is) => {
     const isBack = is && !connected.value;
     connected.value = is;
     // A server that was started again knows neither the clip nor the recipe.

@@ -70,9 +70,14 @@ const scopes = /** @type {const} */ (['histogram', 'waveform', 'parade', 'vector
 const scopeSide = signal(/** @type {'in' | 'out'} */ ('out'));
 let scoping = false;
 let scopeAgain = false;
+/** When scopes may be drawn again while something plays: they take half of the time at most. */
+let scopesRest = 0;
+/** The frame of the scopes. */
+const scopedFrame = signal(0);
 
 async function drawScopes() {
-  if (dock.value !== 'scopes' || !dockOpen.value || !clip.value || playing.value || scrubbing.value) return;
+  if (dock.value !== 'scopes' || !dockOpen.value || !clip.value || scrubbing.value) return;
+  if (playing.value && (scoping || performance.now() < scopesRest)) return;
   if (scoping) {
     scopeAgain = true;
     return;
@@ -80,20 +85,27 @@ async function drawScopes() {
   scoping = true;
   do {
     scopeAgain = false;
+    const begun = performance.now();
+    const at = frame.value;
     const side = scopeSide.value;
     if (side === 'out' && !key.value) break;
     try {
-      await Promise.all(scopes.map(async (scope) => {
-        const got = await picture(`/scopes/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}&scope=${scope}`);
+      const draw = async (/** @type {string} */ scope) => {
+        const got = await picture(`/scopes/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${at}?side=${side}&scope=${scope}`);
         const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(`canvas[data-scope=${scope}]`));
         if (!canvas) return;
         [canvas.width, canvas.height] = [got.image.width, got.image.height];
         /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
-        canvas.dataset.frame = String(frame.value);
-      }));
+        canvas.dataset.frame = String(at);
+      };
+      // One connection is enough while pictures are wanted.
+      if (playing.value) for (const scope of scopes) await draw(scope);
+      else await Promise.all(scopes.map(draw));
     } catch (error) {
       if (!(error instanceof Error && /** @type {any} */ (error).status === 410)) report(error);
     }
+    scopesRest = Math.max(begun + 250, 2 * performance.now() - begun);
+    scopedFrame.value = at;
   } while (scopeAgain);
   scoping = false;
 }
@@ -144,7 +156,8 @@ function graticule(scope) {
 
 const scopesTemplate = () => html`<div class="scopes">
   <div class="sidebar"><label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'in'} @change=${() => (scopeSide.value = 'in')}>Source</label>
-    <label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'out'} @change=${() => (scopeSide.value = 'out')}>Result</label></div>
+    <label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'out'} @change=${() => (scopeSide.value = 'out')}>Result</label>
+    ${playing.value ? html`<p class="dim digits">of frame ${scopedFrame.value}</p>` : nothing}</div>
   ${scopes.map((s) => html`<figure class=${s}><figcaption>${names[s]}${s === 'vectorscope' ? `, ${matrix().name}, 75 %` : ''}</figcaption><div class="scope"><canvas data-scope=${s} role="img" aria-label=${names[s]}></canvas>${graticule(s)}</div></figure>`)}
 </div>`;
 

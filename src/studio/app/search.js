@@ -27,6 +27,6 @@ export function rank(typed, names, title, text) {
 
 /** Words for filters and presets that their names and helps do not have, by their place in the list of filters. @type {Record<string, string>} */
 export const synonyms = {
-  'grain-super8': '8mm', 'grain-light': 'subtle', 'grain-heavy': 'strong', noise: 'static', unsharp: 'sharpen', weave: 'shake jitter', analog: 'tape crt scanlines', lut: 'cube 3dl',
-  transform: 'zoom rotate pan', scale: 'resize', pad: 'letterbox bars', text: 'title caption watermark', overlay: 'logo watermark', color: 'saturation grading', levels: 'gamma contrast', invert: 'negative', glow: 'bloom',
+  'grain-super8': '8mm', 'grain-light': 'subtle', 'grain-heavy': 'strong', noise: 'static', unsharp: 'sharpen', weave: 'shake jitter', analog: 'tape crt scanlines', lut: 'cube 3dl grading match',
+  transform: 'zoom rotate pan', scale: 'resize', pad: 'letterbox bars', text: 'title caption watermark date timecode', overlay: 'logo watermark', color: 'saturation grading brightness exposure contrast hue temperature tint white balance match', levels: 'gamma contrast brightness exposure lift gain curve tint white balance match', vignette: 'edges corners', invert: 'negative', glow: 'bloom',
 };
