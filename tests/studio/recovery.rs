@@ -176,6 +176,13 @@ fn the_offer_covers_nothing_and_does_what_it_says() {
     assert_eq!(b.run("return document.querySelector('#notice').childElementCount"), json!(0));
     b.run("s.undo()");
     assert_eq!(b.run("return s.doc.value.steps.length"), json!(4));
+    // Another recipe, or clip, and there is nothing to leave.
+    stored(&b);
+    b.open(&studio);
+    let told = "return document.querySelector('#notice').textContent.includes('is restored')";
+    b.until(told);
+    b.run("await s.openClip('pattern:ramp:size=64x48:frames=30')");
+    assert_eq!(b.run(told), json!(false));
 }
 
 /// Lets the page store its state.

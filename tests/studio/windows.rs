@@ -106,7 +106,7 @@ fn files_of_a_setting_are_of_its_kind() {
 #[test]
 fn filters_are_found_by_the_words_of_colourists() {
     let session = Session::new();
-    let (_studio, b) = page(&session, "");
+    let (_studio, b) = page(&session, "pattern:bars:size=64x48:frames=9");
     b.press("Ctrl+F");
     b.until("return !!document.querySelector('.chooser input')");
     for (typed, want) in [
@@ -121,6 +121,13 @@ fn filters_are_found_by_the_words_of_colourists() {
         ("vignette edges", "vignette"),
         ("date", "text"),
         ("title", "text"),
+        ("subtitle", "text"),
+        ("brighter", "color levels"),
+        ("warm", "color"),
+        ("dark corners", "vignette"),
+        ("darker edges", "vignette"),
+        ("hide face", "blur"),
+        ("pixelate", "blur"),
     ] {
         let first = b.run(&format!(
             "const e = document.querySelector('.chooser input'); e.value = '{typed}'; e.dispatchEvent(new Event('input'));
@@ -128,6 +135,46 @@ fn filters_are_found_by_the_words_of_colourists() {
         ));
         assert!(want.split(' ').any(|name| first == *name), "{typed}: {first}");
     }
+    // Who chooses by the keyboard goes on with the first setting.
+    b.run("const e = document.querySelector('.chooser input'); e.value = 'warm'; e.dispatchEvent(new Event('input'));");
+    b.press("Enter");
+    b.until("return document.activeElement.closest('[data-setting]') === document.querySelector('[data-setting]')");
+    b.run("document.activeElement.blur()");
+    b.press("Ctrl+K");
+    b.until("return !!document.querySelector('.chooser input')");
+    for typed in ["export", "gif", "trim", "split", "cut", "full", "example"] {
+        let found = b.run(&format!(
+            "const e = document.querySelector('.chooser input'); e.value = '{typed}'; e.dispatchEvent(new Event('input'));
+             return document.querySelectorAll('.chooser [role=option]').length;"
+        ));
+        assert_ne!(found, json!(0), "{typed}");
+    }
+}
+
+/// The start page can be seen again, and each of its examples is made without the others.
+#[test]
+fn the_start_page_comes_back() {
+    let session = Session::new();
+    let (_studio, b) = page(&session, "");
+    let example = |n: usize| {
+        b.until("return document.querySelectorAll('.start ul:last-of-type button').length === 3");
+        b.run(&format!("document.querySelectorAll('.start ul:last-of-type button')[{n}].click()"));
+    };
+    let filters = "return JSON.stringify(s.doc.value.steps.map((e) => e.name))";
+    let has = |name: &str| {
+        let shown = format!(
+            "return [...document.querySelectorAll('#filters li .name')].map((e) => e.textContent).join() === '{name}'"
+        );
+        b.until(&shown);
+        b.settle();
+    };
+    example(0);
+    has("Film grain");
+    b.run("k.command('file.start').run()");
+    example(1);
+    click(&b, "dialog[open] button", "Discard the changes", "click");
+    has("Particles");
+    assert_eq!(b.run(filters), json!("[\"particles\"]"));
 }
 
 /// The name of A does not push the bar into a second row.
@@ -212,7 +259,7 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
 #[test]
 fn grain_that_is_reduced_is_told_and_shown_at_its_size() {
     let session = Session::new();
-    let (_studio, b) = page(&session, "pattern:grey:size=1920x1080:frames=3");
+    let (studio, b) = page(&session, "pattern:grey:size=1920x1080:frames=3");
     let badges = || {
         b.settle();
         b.run("return ['in', 'out'].map((side) => v.panes.get(side).badge.checkVisibility())")
@@ -223,6 +270,15 @@ fn grain_that_is_reduced_is_told_and_shown_at_its_size() {
     b.run("v.panes.get('out').badge.click()");
     assert_eq!(badges(), json!([false, false]));
     assert_eq!(b.run("return v.panes.get('out').zoom()"), json!(1));
+    // It can be closed for good.
+    b.run("v.zoomTo(0)");
+    assert_eq!(badges(), json!([false, true]));
+    b.run("v.panes.get('out').badge.nextElementSibling.click()");
+    assert_eq!(badges(), json!([false, false]));
+    b.run("await new Promise((r) => setTimeout(r, 1000))");
+    b.open(&studio);
+    assert_eq!(badges(), json!([false, false]));
+    b.run("s.view.hints.value = true");
     // A filter without detail of that kind needs no warning.
     b.run("s.replaceRecipe({ steps: [{ name: 'vignette', off: false, values: {} }], seed: null }); v.zoomTo(0);");
     assert_eq!(badges(), json!([false, false]));

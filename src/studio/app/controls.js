@@ -81,6 +81,9 @@ export function short(n, step = 0) {
   return String(Number(n.toFixed(digits)));
 }
 
+/** `1 frame`, `9 frames` @param {number} frames */
+export const counted = (frames) => `${frames} frame${frames === 1 ? '' : 's'}`;
+
 /** The range and step of a setting's slider. @param {Setting} s */
 export function slider(s) {
   const min = s.soft_min ?? s.min ?? 0;

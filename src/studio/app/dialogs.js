@@ -73,8 +73,11 @@ export function openClipDialog() {
 /** Asks before unsaved changes are lost. */
 const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has unsaved changes. Undo restores it.', 'Discard the changes');
 
+/** @returns {Promise<boolean>} whether there is one */
 export async function newRecipe() {
-  if (await mayLose()) await beginRecipe();
+  if (!(await mayLose())) return false;
+  await beginRecipe();
+  return true;
 }
 
 /** An empty recipe in the place of the one that is there; undo brings that back. */
@@ -254,9 +257,11 @@ function chooser(title, all) {
   };
   const { element } = dialog(title, (close) => {
     const list = found();
-    const use = (/** @type {typeof all[0]} */ one) => {
+    const use = (/** @type {typeof all[0]} */ one, byKey = false) => {
       close();
       one.run();
+      // Who types goes on with the settings of the new filter.
+      if (byKey && one.filter) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.settings :is(input, select)'))?.focus());
     };
     return html`<input class="text search" type="search" autofocus role="combobox" aria-expanded="true" aria-controls="choices" aria-label="Search" placeholder="Search"
         aria-activedescendant=${list[at.value] ? `choice-${list[at.value].id}` : nothing} .value=${typed.value}
@@ -278,7 +283,7 @@ function chooser(title, all) {
             at.value = Math.max(0, list.findIndex((one) => one.id === (e.key === 'ArrowLeft' ? owner : list[at.value].id)));
           } else if (e.key === 'Enter' && list[at.value]) {
             e.preventDefault();
-            use(list[at.value]);
+            use(list[at.value], true);
           }
         }}>
       ${list.length ? nothing : html`<p class="empty" role="status">Nothing found for ‘${typed.value.trim()}’.</p>`}

@@ -86,6 +86,10 @@ let copied = null;
 /** @type {Command[]} */
 const all = [
   { id: 'file.open', group: 'File', label: 'Open a clip', keys: ['Ctrl+O', 'F2'], run: () => dialogs.openClipDialog() },
+  { id: 'file.start', group: 'File', label: 'Start page: recent clips, examples', keys: [], run: () => {
+    play(0);
+    clip.value = null;
+  }, can: open },
   { id: 'recipe.new', group: 'File', label: 'New recipe', keys: ['Ctrl+Alt+N'], run: () => dialogs.newRecipe() },
   { id: 'recipe.open', group: 'File', label: 'Open a recipe', keys: ['Ctrl+L'], run: () => dialogs.openRecipeDialog() },
   { id: 'recipe.save', group: 'File', label: 'Save the recipe', keys: ['Ctrl+S'], run: () => dialogs.saveRecipe(false) },

@@ -2,7 +2,7 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, check, connected, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
+  batch, catalog, check, clip, connected, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
   sizes, startAutosave, timecode, userKeys, view,
 } from './state.js';
 import { startCurves } from './curve.js';
@@ -60,6 +60,21 @@ function offer(unsaved) {
   unsaved.forEach(({ id }) => offered.add(id));
 }
 
+/** Offers to begin without the work that is restored, until it or its clip is left. @param {number} when */
+function offerToLeave(when) {
+  const one = { text: `Unsaved work of ${clock(when)} is restored.`, answers: /** @type {[string, () => unknown][]} */ ([['Start without it', () => beginRecipe().catch(report)]]) };
+  const path = clip.value?.path;
+  const ids = doc.value.steps.map((s) => s.id);
+  offers.value = [...offers.value, one];
+  const stop = effect(() => {
+    if (clip.value?.path === path && (!ids.length || doc.value.steps.some((s) => ids.includes(s.id)))) return;
+    queueMicrotask(() => {
+      stop();
+      offers.value = offers.value.filter((o) => o !== one);
+    });
+  });
+}
+
 /** @param {boolean} [last] whether the page ends */
 const save = (last = false) => post('/autosave', keepsake(), 'POST', undefined, last).catch(() => {});
 
@@ -74,7 +89,7 @@ async function begin() {
     scale.value = autosave?.scale ?? 100;
     [sizes.dock.value, sizes.side.value] = autosave?.sizes ?? [0, 0];
     timecode.value = autosave?.timecode ?? true;
-    [view.layout.value, dock.value, dockOpen.value] = autosave?.layout ?? ['side', 'curves', true];
+    [view.layout.value, dock.value, dockOpen.value, view.hints.value] = autosave?.layout ?? ['side', 'curves', true, true];
     savedToml.value = 'version = 1\n';
   });
   // The same clip continues at its position.
@@ -85,17 +100,17 @@ async function begin() {
     doc.value = { ...doc.value, cuts: autosave.cuts };
     savedToml.value = await asSaved({ steps: [], seed: null });
   }
+  offer(unsaved);
   if (resume && (autosave.recipe?.steps.length || (autosave.recipe && autosave.recipePath))) {
     originals.value = autosave.originals ?? {};
     replaceRecipe(autosave.recipe, autosave.base, autosave.drafts);
     recipePath.value = autosave.recipePath ?? '';
     savedToml.value = autosave.savedToml ?? savedToml.value;
-    if (autosave.dirty) offers.value = [{ text: `Unsaved work of ${clock(autosave.when)} is restored.`, answers: [['Start without it', () => beginRecipe().catch(report)]] }];
+    if (autosave.dirty) offerToLeave(autosave.when);
   } else if (start.recipe) {
     const { recipe, name, text } = start.recipe;
     await openedRecipe(recipe, name, text);
   }
-  offer(unsaved);
   if (resume) {
     frame.value = autosave.frame ?? frame.value;
     selection.value = autosave.selection ?? null;

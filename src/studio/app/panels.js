@@ -12,7 +12,7 @@ import { curvesTemplate, resizeCurves } from './curve.js';
 import { renderDialog } from './render.js';
 import { referenceMenu } from './compare.js';
 import { dialog } from './dialogs.js';
-import { splitter } from './controls.js';
+import { counted, splitter } from './controls.js';
 
 /** @typedef {{id: string, name: string, input: string, options: string[], state: string, frames: number, reason: string | null}} Job */
 
@@ -297,7 +297,7 @@ function jobsTemplate() {
         const action = actions[r.state];
         const why = (r.state === 'failed' || r.state === 'stale') && r.reason;
         render(html`<tr class=${r.state}><td>${r.state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
-          <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0)} a second` : r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}` : r.state === 'done' ? `${r.frames} frames` : why ? 'see below' : r.reason ?? ''}</td>
+          <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0)} a second` : r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}` : r.state === 'done' ? counted(r.frames) : why ? 'see below' : r.reason ?? ''}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${!canMove(i, -1)} @click=${move(i, -1)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
             ${action ? html`<button class="small" title=${action[2]} @click=${verb(action[0], r.id)}>${action[1]}</button>` : nothing}
@@ -429,9 +429,10 @@ export function startPanels() {
     render(status(), byId('status'));
   });
   effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}</p>`), byId('toasts')));
-  effect(() => render([connected.value ? nothing : html`<p class="lost" role="alert">Connection lost: the studio does not answer. Your work stays in this page. Start <code>grainfield studio</code> again in <code>${folder.value}</code>, and it goes on here.</p>`, ...offers.value.map((o) => {
+  effect(() => render([connected.value ? nothing : html`<p class="lost" role="alert">Connection lost: the studio does not answer. Your work stays in this page. Start <code>grainfield studio</code> again in <code>${folder.value}</code>, and it goes on here.</p>`, ...offers.value.slice(-1).map((o) => {
     const drop = () => (offers.value = offers.value.filter((other) => other !== o));
-    return html`<p>${o.text} ${o.answers.map(([name, run]) => html`<button class="small" @click=${() => {
+    const count = offers.value.length;
+    return html`<p>${o.text} ${count > 1 ? html`<span class="dim">1 of ${count}</span>` : nothing} ${o.answers.map(([name, run]) => html`<button class="small" @click=${() => {
       drop();
       run();
     }}>${name}</button>`)}<span class="space"></span><button class="icon" aria-label="Dismiss" title="Dismiss" @click=${drop}>×</button></p>`;

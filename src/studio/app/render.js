@@ -3,7 +3,7 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
 import { check, checked, clip, cuts, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, selection, signal, timeOf, timeText, unsavedEffects } from './state.js';
-import { short } from './controls.js';
+import { counted, short } from './controls.js';
 import { dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
 
@@ -87,7 +87,7 @@ export function renderDialog() {
   const [from, to] = range();
   const framesIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + b - a + 1, 0);
   const secondsIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + timeOf(b + 1) - timeOf(a), 0);
-  const long = (/** @type {[number, number]} */ of) => (c.first === c.last ? 'one picture' : `${framesIn(of)} frames, ${Number(secondsIn(of).toFixed(3))} s`);
+  const long = (/** @type {[number, number]} */ of) => (c.first === c.last ? 'one picture' : `${counted(framesIn(of))}, ${Number(secondsIn(of).toFixed(3))} s`);
   const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
   const isVideo = () => /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i.test(output.value);
@@ -130,7 +130,7 @@ export function renderDialog() {
     const g = guess.value;
     if (!g) return 'Size: rendering a few frames to estimate it…';
     const rate = (g.bytes * 8) / secondsIn(chosen());
-    return `Size: about ${fileSize(g.bytes)}, ${short(rate / 1e6, 0.1)} Mbit/s without sound, estimated from ${g.frames} frames`;
+    return `Size: about ${fileSize(g.bytes)}, ${short(rate / 1e6, 0.1)} Mbit/s without sound, estimated from ${counted(g.frames)}`;
   };
 
   const deliver = (/** @type {string} */ id) => {

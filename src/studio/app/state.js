@@ -89,6 +89,8 @@ export const view = {
   /** Whether the result is first where both are shown. */
   swapped: signal(false),
   surround: signal('dark'),
+  /** Whether a smaller view says that it weakens grain. */
+  hints: signal(true),
 };
 
 /** What the result can be compared with: recipes that were kept, with a frame those whose picture alone was.
@@ -570,7 +572,7 @@ export const keepsake = () => ({
   scale: scale.value,
   sizes: [sizes.dock.value, sizes.side.value],
   timecode: timecode.value,
-  layout: [view.layout.value, dock.value, dockOpen.value],
+  layout: [view.layout.value, dock.value, dockOpen.value, view.hints.value],
   recipe: plainDoc(),
   base: baseAsked(),
   recipePath: recipePath.value,
@@ -588,7 +590,7 @@ export const keepsake = () => ({
 /** @param {() => unknown} save stores them */
 export function startAutosave(save) {
   effect(() => {
-    void [view.layout.value, dock.value, dockOpen.value, clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
+    void [view.layout.value, dock.value, dockOpen.value, view.hints.value, clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
     clearTimeout(saving);
     saving = setTimeout(save, 400);
   });
