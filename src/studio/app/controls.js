@@ -2,7 +2,7 @@
 
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { has } from './api.js';
-import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, offers, post, report, scale, setValue, settingOf, signal, sizes } from './state.js';
+import { checked, clip, curveOf, doc, dock, dockOpen, editStep, entry, frame, offers, post, report, scale, setValue, settingOf, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { fileDialog } from './files.js';
@@ -250,7 +250,7 @@ function body(step, s, given, effective, id) {
       // Where no server is there are no files to choose from.
       return has('file.open') ? html`${text(id, given ?? '', typed, 'none')}
         <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"
-          @click=${() => fileDialog(s.label, s.kind, (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'files need the program');
+          @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, s.kind, (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'files need the program');
     case 'source frame':
       return html`${text(id, given ?? '', typed, 'none')}
         <button class="small" title="The frame that is shown" @click=${() => set(String(frame.value))}>this</button>`;

@@ -90,17 +90,14 @@ async function drawScopes() {
     const side = scopeSide.value;
     if (side === 'out' && !key.value) break;
     try {
-      const draw = async (/** @type {string} */ scope) => {
+      await Promise.all(scopes.map(async (scope) => {
         const got = await picture(`/scopes/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${at}?side=${side}&scope=${scope}`);
         const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(`canvas[data-scope=${scope}]`));
         if (!canvas) return;
         [canvas.width, canvas.height] = [got.image.width, got.image.height];
         /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
         canvas.dataset.frame = String(at);
-      };
-      // One connection is enough while pictures are wanted.
-      if (playing.value) for (const scope of scopes) await draw(scope);
-      else await Promise.all(scopes.map(draw));
+      }));
     } catch (error) {
       if (!(error instanceof Error && /** @type {any} */ (error).status === 410)) report(error);
     }
