@@ -24,10 +24,11 @@ use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
 use grainfield_io::disk::{OutputFile, reach};
-use grainfield_render::assets::{own_looks, read_text};
+use grainfield_render::assets::own_looks;
 use grainfield_render::session::{self, Clip};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -48,11 +49,44 @@ pub(super) async fn looks(State(studio): Shared) -> Answer {
     answer(&studio, |studio, _| {
         let files = studio.looks.as_deref().map(own_looks).unwrap_or_default();
         let own = files.iter().take(MAX_LOOKS).filter_map(|(name, path)| {
-            LookForm::of(name, &read_text(path, "a recipe", MAX_TEXT as usize).ok()?, true)
+            // The folder is the user's own, wherever it is: no name of a page leads to it.
+            let file = path.is_file().then(|| File::open(path).ok())??;
+            LookForm::of(name, &short_text(file, name).ok()?, true)
         });
         let mut all: Vec<LookForm> = own.collect();
         all.extend(LookForm::built_in().filter(|look| !files.contains_key(&look.name)));
         Ok(all)
+    })
+    .await
+}
+
+#[derive(Deserialize)]
+pub(super) struct LookRequest {
+    name: String,
+    text: String,
+    #[serde(default)]
+    overwrite: bool,
+}
+
+/// Keeps a recipe as one of the user's own looks. An existing one is replaced only on request.
+pub(super) async fn keep_look(State(studio): Shared, Json(request): Json<LookRequest>) -> Answer {
+    answer(&studio, move |studio, _| {
+        let LookRequest { name, text, overwrite } = &request;
+        let folder = studio
+            .looks
+            .as_deref()
+            .ok_or_else(|| Fault::new("there is no folder of looks: HOME is not set"))?;
+        // As `--look` takes it.
+        if name.trim() != name || name.is_empty() || name.contains(['.', '/', '\\', '\0']) {
+            return Err(Fault::new(format!("{name:?}: name the look without . and /")).into());
+        }
+        let path = folder.join(format!("{name}.toml"));
+        if !overwrite && path.symlink_metadata().is_ok() {
+            return Err(ErrorResponse::new(StatusCode::CONFLICT, format!("a look {name} exists")));
+        }
+        std::fs::create_dir_all(folder).map_err(Fault::new)?;
+        write(&path, text, *overwrite)?;
+        Ok(json!({ "path": path.to_string_lossy() }))
     })
     .await
 }
@@ -228,9 +262,13 @@ pub(super) async fn probe(State(studio): Shared, Query(request): Query<FileQuery
 
 fn text_of(studio: &Studio, name: &str) -> Result<String, Fault> {
     let path = studio.roots.existing(name)?;
+    short_text(reach::open(&path).map_err(|e| Fault::new(format!("{name}: {e}")))?, name)
+}
+
+/// The text of a recipe's file of limited size.
+fn short_text(file: File, name: &str) -> Result<String, Fault> {
     let named = |e: std::io::Error| Fault::new(format!("{name}: {e}"));
     let mut text = String::new();
-    let file = reach::open(&path).map_err(named)?;
     file.take(MAX_TEXT + 1).read_to_string(&mut text).map_err(named)?;
     if text.len() as u64 > MAX_TEXT {
         return Err(Fault::new(format!("{name}: a recipe has at most {MAX_TEXT} bytes")));
@@ -347,6 +385,11 @@ pub(super) async fn session(State(studio): Shared, Query(request): Query<Session
         Ok(answer)
     })
     .await
+}
+
+/// Unsaved work that no page has.
+pub(super) async fn unsaved(State(studio): Shared) -> Answer {
+    answer(&studio, |studio, _| Ok(studio.recovery.offers())).await
 }
 
 /// Stores the work of a tab.

@@ -1,6 +1,7 @@
 //! Events for the page: progress of jobs and of simulations.
 
 use super::guard;
+use super::recovery::RELOADING;
 use super::state::{Shared, Studio};
 use axum::extract::State;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
@@ -14,6 +15,9 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// The largest message of a page, in bytes.
 const MAX_MESSAGE: usize = 1024;
 
+/// Tells pages that other work than before may be free.
+const UNSAVED: &str = r#"{"type":"unsaved"}"#;
+
 /// `/api/events`. Browsers let any page open a socket, so the origin is checked, and the first message must be the
 /// token, with the name of the tab after a space.
 pub(super) async fn socket(State(studio): Shared, headers: HeaderMap, upgrade: WebSocketUpgrade) -> Response {
@@ -24,8 +28,12 @@ pub(super) async fn socket(State(studio): Shared, headers: HeaderMap, upgrade: W
         return (StatusCode::SERVICE_UNAVAILABLE, "too many pages are open").into_response();
     }
     upgrade.max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE).on_upgrade(move |socket| async move {
-        let Ok(_permit) = studio.sockets.try_acquire() else { return };
+        let Ok(permit) = studio.sockets.try_acquire() else { return };
         talk(&studio, socket).await;
+        drop(permit);
+        // The work of a page that does not come back is offered to the others.
+        tokio::time::sleep(RELOADING).await;
+        let _ = studio.events.send(UNSAVED.into());
     })
 }
 
@@ -37,6 +45,7 @@ async fn talk(studio: &Studio, mut socket: WebSocket) {
         return;
     }
     let _connected = studio.recovery.connect(tab);
+    let _ = studio.events.send(UNSAVED.into());
     let mut events = studio.events.subscribe();
     if socket.send(Message::text(r#"{"type":"hello"}"#)).await.is_err() {
         return;

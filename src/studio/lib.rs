@@ -139,9 +139,10 @@ async fn serve(options: Options, settings: Resolve, stop: &Arc<AtomicBool>) -> R
 fn router(studio: &Arc<state::Studio>) -> Router {
     let api = Router::new()
         .route("/catalog", get(api::catalog))
-        .route("/looks", get(api::looks))
+        .route("/looks", get(api::looks).put(api::keep_look))
         .route("/session", get(api::session))
         .route("/autosave", post(api::autosave))
+        .route("/unsaved", get(api::unsaved))
         .route("/forget", post(api::forget))
         .route("/open", post(api::open))
         .route("/clip/{id}", get(api::clip))

@@ -104,7 +104,8 @@ pub(super) fn show(frame: &Frame, view: &View) -> Result<Rgba, Fault> {
         }
     };
     if view.clipping {
-        mark_clipping(frame, &mut whole);
+        let rgb = if view.plane.is_none() { Some(converted(frame, "gbrp16")?) } else { None };
+        mark_clipping(frame, rgb.as_ref(), &mut whole);
     }
     Ok(finished(whole, view))
 }
@@ -229,25 +230,29 @@ fn pack<T: Sample>(rgb: &Frame, byte: impl Fn(T) -> u8) -> Rgba {
     Rgba { width, height, bytes }
 }
 
-/// Draws stripes over pixels that have a sample at or beyond black or white (the limits of the frame's
-/// range).
-fn mark_clipping(frame: &Frame, out: &mut Rgba) {
+/// Draws stripes over pixels that have a sample at or beyond black or white (the limits of the frame's range), or, of
+/// their conversion to `rgb`, one that the conversion may have cut off there: red above white, else blue.
+fn mark_clipping(frame: &Frame, rgb: Option<&Frame>, out: &mut Rgba) {
     let format = *frame.format();
-    let (width, planes) = (out.width, format.color_planes());
-    let ends = |p: usize| {
-        format.legal(p).map_or((0.0, full_scale(frame)), |(low, high)| (f64::from(low), f64::from(high)))
-    };
-    for p in planes.iter().filter(|&p| !format.is_chroma(p)) {
-        let (low, high) = ends(p);
-        for y in 0..out.height {
-            for x in 0..width {
-                let v = code(frame, p, x, y);
-                let stripe = (x + y) / 4 % 2 == 0;
-                if stripe && (v <= low || v >= high) {
-                    let colour = if v <= low { [40, 80, 255] } else { [255, 40, 40] };
-                    out.bytes[4 * (y * width + x)..][..3].copy_from_slice(&colour);
-                }
-            }
+    let width = out.width;
+    let mut tests: Vec<(&Frame, usize, f64, f64)> = Vec::new();
+    for p in format.color_planes().iter().filter(|&p| !format.is_chroma(p)) {
+        let (low, high) =
+            format.legal(p).map_or((0.0, full_scale(frame)), |(low, high)| (low.into(), high.into()));
+        tests.push((frame, p, low, high));
+    }
+    tests.extend(rgb.iter().flat_map(|rgb| (0..3).map(|p| (*rgb, p, 0.0, 65535.0))));
+    for y in 0..out.height {
+        for x in (0..width).filter(|x| (x + y) / 4 % 2 == 0) {
+            let is = |beyond: fn(f64, f64, f64) -> bool| {
+                tests.iter().any(|&(frame, p, low, high)| beyond(code(frame, p, x, y), low, high))
+            };
+            let colour = match () {
+                () if is(|v, _, high| v >= high) => [255, 40, 40],
+                () if is(|v, low, _| v <= low) => [40, 80, 255],
+                () => continue,
+            };
+            out.bytes[4 * (y * width + x)..][..3].copy_from_slice(&colour);
         }
     }
 }
@@ -327,6 +332,27 @@ mod tests {
         let part = cut(from.clone(), Some([5, 3, 9, 1]));
         assert_eq!((part.width, part.height), (2, 1));
         assert_eq!(part.bytes[..], from.bytes[4 * (3 * 7 + 5)..4 * (4 * 7)]);
+    }
+
+    /// Colours that Y, U and V can hold, and red, green and blue cannot.
+    #[test]
+    fn what_the_conversion_clips_is_marked() {
+        let Ok(format) = Format::from_name("yuv444p", 8, 8) else { panic!() };
+        let shown = |codes: [u8; 3], plane| {
+            let mut frame = Frame::new(format);
+            for (p, v) in codes.into_iter().enumerate() {
+                (0..8).for_each(|y| frame.row_mut::<u8>(p, y).fill(v));
+            }
+            let shown = show(&frame, &View { clipping: true, plane, ..View::default() }).unwrap();
+            [shown.bytes[0], shown.bytes[1], shown.bytes[2]]
+        };
+        assert_eq!(shown([120, 110, 240], None), [255, 40, 40], "red above white");
+        assert_eq!(shown([120, 30, 128], None), [40, 80, 255], "blue below black");
+        assert_eq!(shown([235, 128, 128], None), [255, 40, 40]);
+        assert_eq!(shown([16, 128, 128], None), [40, 80, 255]);
+        assert_eq!(shown([120, 110, 240], Some(0)), [120; 3], "the plane alone has room");
+        let plain = shown([120, 128, 128], None);
+        assert!(plain[0] == plain[1] && plain[1] == plain[2], "{plain:?}");
     }
 
     #[test]

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const OFFERED: Duration = Duration::from_secs(24 * 3600);
 /// A page that is being loaded connects within this time.
 const LOADING: Duration = Duration::from_secs(10);
+/// A page that is loaded again comes back within this time after its connection has ended.
+pub(super) const RELOADING: Duration = Duration::from_secs(2);
 /// The number of digits of a tab's name.
 const DIGITS: usize = 16;
 
@@ -25,7 +27,7 @@ pub(super) struct Recovery {
     folder: Option<PathBuf>,
     /// The prefix of the names of its files.
     prefix: String,
-    /// For each tab the number of its connections, and when it was loaded.
+    /// For each tab the number of its connections, and until when its page is waited for without one.
     tabs: Mutex<HashMap<String, (usize, Instant)>>,
 }
 
@@ -74,6 +76,13 @@ struct SavedTab {
 }
 
 impl SavedTab {
+    /// Whether it holds nothing but the settings of the page.
+    fn is_empty(&self) -> bool {
+        let steps = self.state["recipe"]["steps"].as_array();
+        let named = self.state["recipePath"].as_str().is_some_and(|path| !path.is_empty());
+        self.state["dirty"] != true && !named && steps.is_none_or(Vec::is_empty)
+    }
+
     fn is_dirty(&self) -> bool {
         self.state["dirty"] == true && self.is_recent()
     }
@@ -136,20 +145,45 @@ impl Recovery {
 
     /// Whether a page has this file.
     pub(super) fn is_taken(&self, tab: &str) -> bool {
-        let loading = |(_, since): &(usize, Instant)| since.elapsed() < LOADING;
-        self.is_connected(tab) || lock(&self.tabs).get(tab).is_some_and(loading)
+        self.is_connected(tab) || !self.awaited(tab).is_zero()
+    }
+
+    /// How long a page without a connection is waited for.
+    fn awaited(&self, tab: &str) -> Duration {
+        lock(&self.tabs)
+            .get(tab)
+            .map_or(Duration::ZERO, |(_, until)| until.saturating_duration_since(Instant::now()))
+    }
+
+    /// Waits, for a moment at most, until it is known whether the pages that have just gone come back: their work is free
+    /// otherwise.
+    fn wait_for_reloads(&self, all: &[SavedTab]) {
+        let gone = all.iter().filter(|saved| !saved.is_empty() && !self.is_connected(&saved.tab));
+        let left = gone.map(|saved| self.awaited(&saved.tab)).filter(|left| *left <= RELOADING).max();
+        std::thread::sleep(left.unwrap_or_default());
+    }
+
+    /// Unsaved work that no page has.
+    pub(super) fn offers(&self) -> Vec<Value> {
+        let free = self.all().into_iter().filter(|saved| saved.is_dirty() && !self.is_taken(&saved.tab));
+        free.map(|saved| saved.offer()).collect()
     }
 
     /// The initial data of a page: its name, the state that it continues, and other unsaved work. `tab` is its name
     /// before it was loaded again, `work` the file that it was opened for, `start` what the command line names.
     pub(super) fn begin(&self, tab: &str, work: &str, start: &Value) -> Result<Value, ErrorResponse> {
         let mut all = self.all();
+        if all.iter().all(|k| k.tab != tab) {
+            self.wait_for_reloads(&all);
+            all = self.all();
+        }
         let own = all.iter().position(|k| k.tab == tab);
         let requested = all.iter().position(|k| k.tab == work && !self.is_taken(work));
         let fits = |saved: &SavedTab| start["input"].is_null() || start["input"] == saved.state["clip"];
         let goes_on =
             |saved: &SavedTab| start["recipe"].is_null() && fits(saved) && !self.is_taken(&saved.tab);
-        let newest = all.first().is_some_and(goes_on).then_some(0);
+        let newest = all.iter().position(|saved| !saved.is_empty()).unwrap_or(0);
+        let newest = all.get(newest).is_some_and(goes_on).then_some(newest);
         let name = match own {
             // A tab that the browser has copied shares the name with the one that it was copied from.
             Some(_) if !self.is_connected(tab) => tab.to_owned(),
@@ -185,7 +219,7 @@ impl Recovery {
         if let Some(state) = state.as_object_mut() {
             state.remove("tab");
         }
-        lock(&self.tabs).insert(name.clone(), (0, Instant::now()));
+        lock(&self.tabs).insert(name.clone(), (0, Instant::now() + LOADING));
         let (dirty, clean): (Vec<SavedTab>, _) =
             all.into_iter().filter(|saved| !self.is_taken(&saved.tab)).partition(SavedTab::is_dirty);
         // The settings of the page are in every file.
@@ -209,11 +243,10 @@ pub(super) struct Connected<'a>(&'a Recovery, String);
 impl Drop for Connected<'_> {
     fn drop(&mut self) {
         let mut tabs = lock(&self.0.tabs);
-        if let Some((connections, since)) = tabs.get_mut(&self.1) {
+        if let Some((connections, until)) = tabs.get_mut(&self.1) {
             *connections -= 1;
-            // A page that is loaded again comes back at once.
-            *since = Instant::now();
+            *until = Instant::now() + RELOADING;
         }
-        tabs.retain(|_, (connections, since)| *connections > 0 || since.elapsed() < LOADING);
+        tabs.retain(|_, (connections, until)| *connections > 0 || *until > Instant::now());
     }
 }

@@ -86,6 +86,40 @@ impl Browser {
         self.settle();
     }
 
+    /// The tab that is used.
+    pub(crate) fn tab(&self) -> Value {
+        self.call("GET", &format!("{}/window", self.session), &Value::Null)
+    }
+
+    /// Opens another tab, and uses it.
+    pub(crate) fn new_tab(&self) {
+        let made = self.post("/window/new", &json!({ "type": "tab" }));
+        self.post("/window", &json!({ "handle": made["handle"] }));
+    }
+
+    /// Closes the tab that is used, and uses another one.
+    pub(crate) fn close_tab(&self, next: &Value) {
+        self.call("DELETE", &format!("{}/window", self.session), &Value::Null);
+        self.post("/window", &json!({ "handle": next }));
+    }
+
+    /// Drags with the mouse from the middle of an element.
+    pub(crate) fn drag(&self, selector: &str, by: (i32, i32)) {
+        let at = self.run(&format!(
+            "const b = document.querySelector('{selector}').getBoundingClientRect();
+             return [Math.round(b.left + b.width / 2), Math.round(b.top + b.height / 2)];"
+        ));
+        let (x, y) = (at[0].as_i64().unwrap(), at[1].as_i64().unwrap());
+        let to = |x: i64, y: i64| json!({ "type": "pointerMove", "duration": 50, "x": x, "y": y });
+        let all = [
+            to(x, y),
+            json!({ "type": "pointerDown", "button": 0 }),
+            to(x + i64::from(by.0), y + i64::from(by.1)),
+            json!({ "type": "pointerUp", "button": 0 }),
+        ];
+        self.post("/actions", &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": all }] }));
+    }
+
     /// Runs a function's body in the page; `await` may stand in it, and `s`, `v` and `k` are its modules of state,
     /// viewer and keys.
     pub(crate) fn run(&self, body: &str) -> Value {

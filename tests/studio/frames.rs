@@ -206,3 +206,26 @@ fn differences_and_planes_are_worked_out_at_the_frames_depth() {
     let plane = studio.get(&format!("/frame/{}/{key}/1?side=out&plane=0", clip["id"])).body;
     assert_eq!(f64::from(plane[0]), (b[0].as_f64().unwrap() * 255.0 / 1023.0 + 0.5).floor());
 }
+
+/// Luma has room, and still the conversion to red, green and blue clips.
+#[test]
+fn colours_that_the_screen_clips_are_marked() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let clip = studio.open("pattern:bars:size=64x48:format=yuv444p10");
+    let marks = |chain: &str, more: &str| {
+        let key = studio.key(&clip, chain);
+        let shown = |more: &str| studio.get(&format!("/frame/{}/{key}/0?side=out{more}", clip["id"])).body;
+        let (plain, marked) = (shown(more), shown(&format!("{more}&clipping=true")));
+        let changed = |colour: [u8; 3]| {
+            let pixels = plain.chunks_exact(4).zip(marked.chunks_exact(4));
+            pixels.filter(|(a, b)| a != b && b[..3] == colour).count()
+        };
+        (changed([255, 40, 40]), changed([40, 80, 255]))
+    };
+    let pale = "levels=out-black=0.2:out-white=0.8,color=saturation=0.5";
+    assert_eq!(marks(pale, ""), (0, 0));
+    let (above, below) = marks(&format!("{pale},color=saturation=4"), "");
+    assert!(above > 100 && below > 100, "{above} {below}");
+    assert_eq!(marks(&format!("{pale},color=saturation=4"), "&plane=0"), (0, 0));
+}

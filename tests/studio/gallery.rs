@@ -52,6 +52,61 @@ fn own_looks_come_first() {
     );
 }
 
+/// The folder of looks is none of those whose files a page may name.
+#[test]
+fn a_recipe_is_kept_as_an_own_look_and_shown() {
+    let session = Session::new();
+    let config = tempfile::tempdir().unwrap();
+    let folder = config.path().join("grainfield/looks");
+    let home = config.path().to_str().unwrap();
+    let studio = Studio::start_with(
+        &session,
+        "pattern:bars:size=64x48:frames=9",
+        &[("XDG_CONFIG_HOME", home), ("DISPLAY", "")],
+    );
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('invert'); s.selection.value = [1, 2]; s.cutSelection();");
+    b.settle();
+    let keep = |name: &str| {
+        b.run("k.command('recipe.look').run()");
+        b.until("return !!document.querySelector('dialog[open] [aria-label=\"Name of the look\"]')");
+        b.run(&format!("document.querySelector('dialog[open] input').value = {}", json!(name)));
+        b.press("Enter");
+    };
+    keep("night 2");
+    b.until("return !document.querySelector('dialog[open]')");
+    let text = std::fs::read_to_string(folder.join("night 2.toml")).unwrap();
+    assert!(text.contains("invert") && !text.contains("cut"), "{text}");
+    // What is there is replaced only on request.
+    b.run("s.addStep('noise')");
+    b.settle();
+    keep("night 2");
+    b.until("return [...document.querySelectorAll('dialog[open] button')].some((e) => e.textContent === 'Replace it')");
+    b.press("Escape");
+    b.press("Escape");
+    b.until("return !document.querySelector('dialog[open]')");
+    assert_eq!(std::fs::read_to_string(folder.join("night 2.toml")).unwrap(), text);
+    for bad in ["../a", "a/b", "a.toml", "", " a", "\0"] {
+        let body = json!({ "name": bad, "text": text, "overwrite": true });
+        assert_eq!(studio.send("PUT", "/looks", &body).status, 422, "{bad:?}");
+    }
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+    b.press("G");
+    drawn(&b);
+    assert_eq!(b.run("return document.querySelector('.gallery b').textContent"), json!("night 2"));
+    // The recipe's file is not the look's; undo brings it back.
+    b.run("s.recipePath.value = 'mine.toml'");
+    click(&b, "night 2");
+    b.settle();
+    let now = "return [s.recipePath.value, s.doc.value.steps.length]";
+    assert_eq!(b.run(now), json!(["", 1]));
+    b.run("s.undo()");
+    assert_eq!(b.run(now), json!(["mine.toml", 2]));
+    b.run("s.redo()");
+    assert_eq!(b.run(now), json!(["", 1]));
+}
+
 #[test]
 fn a_look_is_chosen_by_its_picture() {
     let session = Session::new();

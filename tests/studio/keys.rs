@@ -140,3 +140,43 @@ fn everything_is_done_without_a_mouse() {
     );
     assert_eq!(nameless, json!([]));
 }
+
+/// The edge of a panel that was dragged keeps no keys.
+#[test]
+fn space_plays_after_a_panel_was_resized() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=64x48:frames=200");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    let width = "return document.querySelector('#filters').offsetWidth";
+    let before = b.run(width).as_u64().unwrap();
+    b.drag("#filters .splitter", (-40, 0));
+    assert_ne!(b.run(width).as_u64().unwrap(), before);
+    b.press("Space");
+    b.until("return document.activeElement === document.body");
+    assert_ne!(b.run("return v.playing.value"), json!(0));
+    b.run("v.play(0); document.querySelector('#filters .splitter').focus()");
+    b.press("ArrowLeft");
+    b.press("Space");
+    assert_ne!(b.run("return v.playing.value"), json!(0));
+}
+
+/// Until a changed curve is computed, its setting shows the last value.
+#[test]
+fn a_curve_that_changes_shows_no_other_value() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=64x48:frames=200");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('fade', { amount: '0=0.5;100=0.75', color: '0=red;100=#ff0000' }); s.seek(20)");
+    let fields = "const value = (q) => document.querySelector(`[data-setting=${q}`)?.value;
+                  const all = () => [value('amount] .number'), value('amount] input[type=range]'), value('color] input')];";
+    b.until(&format!("{fields} return all()[0] === '0.55' && all()[2] === '#ff0000'"));
+    let seen = b.run(&format!(
+        "{fields} const [{{ id }}] = s.doc.value.steps;
+         s.setValue(id, 'amount', '0=0.55;100=0.75'); s.setValue(id, 'color', '0=#f00;100=#ff0000');
+         return all();"
+    ));
+    assert_eq!(seen, json!(["0.55", "0.55", "#ff0000"]));
+    b.until(&format!("{fields} return all()[0] === '0.59'"));
+}

@@ -352,8 +352,7 @@ fn unsaved_work_is_back_after_a_kill() {
 fn eight_tabs_work() {
     let (_session, studio, b) = page(CLIP);
     for _ in 0..7 {
-        let made = b.post("/window/new", &json!({ "type": "tab" }));
-        b.post("/window", &json!({ "handle": made["handle"] }));
+        b.new_tab();
         b.open(&studio);
     }
     b.run("s.addStep('noise'); s.seek(3)");

@@ -307,3 +307,31 @@ fn a_clip_plays_to_its_end_though_its_header_promises_more() {
     assert_eq!(played, json!([true, 24, 24]));
     assert_eq!(b.messages(), "\"\"");
 }
+
+/// Scopes follow what plays.
+#[test]
+fn scopes_are_drawn_while_it_plays() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:zoneplate:size=640x360:frames=400");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('noise')");
+    b.settle();
+    b.press("S");
+    let shown = "document.querySelector('canvas[data-scope=vectorscope]')?.dataset.frame";
+    b.until(&format!("return {shown} === '0'"));
+    let got = b.run(&format!(
+        "const seen = new Set();
+         v.play(1);
+         const end = performance.now() + 4000;
+         while (performance.now() < end) {{ await new Promise((r) => setTimeout(r, 20)); seen.add({shown}); }}
+         const said = [seen.size, v.shownRate.value, s.frame.value - {shown}];
+         v.play(0);
+         return said;"
+    ));
+    println!("{got}: scopes in 4 s, frames a second, frames that the scopes are behind");
+    assert!(got[0].as_u64().unwrap() >= 2, "{got}");
+    b.until(&format!(
+        "return {shown} === document.querySelector('canvas[data-scope=histogram]').dataset.frame"
+    ));
+}

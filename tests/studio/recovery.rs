@@ -72,6 +72,80 @@ fn no_tab_loses_its_work_to_another() {
     }
 }
 
+/// The server runs on: a page that is open is offered the work of one that is closed, and a new page continues it, whatever
+/// empty page was stored after it.
+#[test]
+fn work_of_a_closed_tab_is_offered_and_continued_at_once() {
+    let session = Session::new();
+    let studio = Studio::start(&session, CLIP);
+    let b = Browser::start(1280, 720);
+    let first = b.tab();
+    b.open(&studio);
+    b.new_tab();
+    b.open(&studio);
+    b.run("s.addStep('noise'); s.seek(7)");
+    b.settle();
+    // At once: before the page stores its state by itself.
+    b.run("s.addStep('invert'); await s.check()");
+    b.close_tab(&first);
+    let offer = "document.querySelector('#notice')?.textContent.includes('unsaved work') ?? false";
+    b.until(&format!("return {offer}"));
+    b.run("s.toggleMarker()");
+    stored(&b);
+    let work = "return [s.doc.value.steps.map((e) => e.name), s.frame.value]";
+    for _ in 0..2 {
+        b.new_tab();
+        b.open(&studio);
+        assert_eq!(b.run(work), json!([["noise", "invert"], 7]));
+        b.close_tab(&first);
+    }
+    b.new_tab();
+    b.open(&studio);
+    let other = b.tab();
+    b.post("/window", &json!({ "handle": first }));
+    b.until(&format!("return !({offer})"));
+    b.post("/window", &json!({ "handle": other }));
+    // Reloading takes nothing away.
+    b.post("/refresh", &json!({}));
+    b.until("return document.body.dataset.ready === 'true'");
+    b.settle();
+    assert_eq!(b.run(work), json!([["noise", "invert"], 7]));
+}
+
+/// An empty recipe is no work, however new it is.
+#[test]
+fn the_newest_work_is_restored_after_a_restart() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let [a, b] = [0, 1].map(|_| studio.get("/session").json()["tab"].clone());
+    studio.post("/autosave", &work(&a, "noise"));
+    let mut empty = work(&b, "noise");
+    (empty["recipe"]["steps"], empty["dirty"]) = (json!([]), json!(false));
+    std::thread::sleep(Duration::from_millis(20));
+    studio.post("/autosave", &empty);
+    kill(studio);
+    let studio = Studio::start(&session, CLIP);
+    let told = studio.get("/session").json();
+    assert_eq!((first_filter(&told["autosave"]), &told["unsaved"]), (&json!("noise"), &json!([])), "{told}");
+}
+
+/// What the page shows is what it showed before it was loaded again.
+#[test]
+fn the_layout_comes_back() {
+    let session = Session::new();
+    let studio = Studio::start(&session, CLIP);
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.press("3");
+    b.press("S");
+    stored(&b);
+    b.open(&studio);
+    assert_eq!(
+        b.run("return [s.view.layout.value, s.dock.value, s.dockOpen.value]"),
+        json!(["out", "scopes", true])
+    );
+}
+
 #[test]
 fn the_offer_covers_nothing_and_does_what_it_says() {
     let session = Session::new();
@@ -102,6 +176,13 @@ fn the_offer_covers_nothing_and_does_what_it_says() {
     assert_eq!(b.run("return document.querySelector('#notice').childElementCount"), json!(0));
     b.run("s.undo()");
     assert_eq!(b.run("return s.doc.value.steps.length"), json!(4));
+    // Another recipe, or clip, and there is nothing to leave.
+    stored(&b);
+    b.open(&studio);
+    let told = "return document.querySelector('#notice').textContent.includes('is restored')";
+    b.until(told);
+    b.run("await s.openClip('pattern:ramp:size=64x48:frames=30')");
+    assert_eq!(b.run(told), json!(false));
 }
 
 /// Lets the page store its state.

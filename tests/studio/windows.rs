@@ -69,6 +69,128 @@ fn clips_are_found_by_their_folders_and_opened_again() {
     assert_eq!(b.run("return [s.clip.value.width, s.recent.value.length]"), json!([32, 2]));
 }
 
+/// A setting is given files that it reads.
+#[test]
+fn files_of_a_setting_are_of_its_kind() {
+    let session = Session::new();
+    for name in ["warm.cube", "cold.CUBE", "clip.mp4", "a.png", "b.toml", "c.gfa"] {
+        session.write(name, "");
+    }
+    let (_studio, b) = page(&session, "pattern:bars:size=64x48:frames=9");
+    let rows = |filter: &str, label: &str, typed: &str| {
+        b.run(&format!("s.addStep('{filter}')"));
+        b.settle();
+        b.until(&format!("return !!document.querySelector('[aria-label=\"{label}: choose a file\"]')"));
+        b.run(&format!("document.querySelector('[aria-label=\"{label}: choose a file\"]').click()"));
+        b.until("return !!document.querySelector('.crumb')");
+        b.run(&format!("const e = document.querySelector('#file-name'); e.value = '{typed}'; e.dispatchEvent(new Event('input'));"));
+        let rows =
+            b.run("return [...document.querySelectorAll('.filelist button')].map((e) => e.textContent)");
+        b.press("Escape");
+        b.until("return !document.querySelector('dialog[open]')");
+        rows
+    };
+    assert_eq!(rows("lut", "File", ""), json!(["cold.CUBE", "warm.cube"]));
+    assert_eq!(rows("lut", "File", "wa"), json!(["warm.cube"]));
+    assert_eq!(rows("overlay", "File", ""), json!(["a.png", "clip.mp4"]));
+    assert_eq!(rows("sprites", "Image", ""), json!(["a.png"]));
+    assert_eq!(rows("sprites", "Tracks", ""), json!(["c.gfa"]));
+    assert_eq!(rows("particles", "Effect file", ""), json!(["b.toml"]));
+    // The name that is proposed is replaced by typing.
+    b.press("Ctrl+S");
+    b.until("return document.querySelector('#file-name')?.value === 'look.toml'");
+    b.press("x");
+    b.until("return document.querySelector('#file-name').value === 'x'");
+}
+
+#[test]
+fn filters_are_found_by_the_words_of_colourists() {
+    let session = Session::new();
+    let (_studio, b) = page(&session, "pattern:bars:size=64x48:frames=9");
+    b.press("Ctrl+F");
+    b.until("return !!document.querySelector('.chooser input')");
+    for (typed, want) in [
+        ("brightness", "color levels"),
+        ("exposure", "levels color"),
+        ("lift", "levels"),
+        ("gain", "levels"),
+        ("curve", "levels"),
+        ("white balance", "levels color"),
+        ("tint", "levels color"),
+        ("match", "levels color lut"),
+        ("vignette edges", "vignette"),
+        ("date", "text"),
+        ("title", "text"),
+        ("subtitle", "text"),
+        ("brighter", "color levels"),
+        ("warm", "color"),
+        ("dark corners", "vignette"),
+        ("darker edges", "vignette"),
+        ("hide face", "blur"),
+        ("pixelate", "blur"),
+    ] {
+        let first = b.run(&format!(
+            "const e = document.querySelector('.chooser input'); e.value = '{typed}'; e.dispatchEvent(new Event('input'));
+             return document.querySelector('.chooser [role=option]')?.id.replace('choice-', '') ?? 'none';"
+        ));
+        assert!(want.split(' ').any(|name| first == *name), "{typed}: {first}");
+    }
+    // Who chooses by the keyboard goes on with the first setting.
+    b.run("const e = document.querySelector('.chooser input'); e.value = 'warm'; e.dispatchEvent(new Event('input'));");
+    b.press("Enter");
+    b.until("return document.activeElement.closest('[data-setting]') === document.querySelector('[data-setting]')");
+    b.run("document.activeElement.blur()");
+    b.press("Ctrl+K");
+    b.until("return !!document.querySelector('.chooser input')");
+    for typed in ["export", "gif", "trim", "split", "cut", "full", "example"] {
+        let found = b.run(&format!(
+            "const e = document.querySelector('.chooser input'); e.value = '{typed}'; e.dispatchEvent(new Event('input'));
+             return document.querySelectorAll('.chooser [role=option]').length;"
+        ));
+        assert_ne!(found, json!(0), "{typed}");
+    }
+}
+
+/// The start page can be seen again, and each of its examples is made without the others.
+#[test]
+fn the_start_page_comes_back() {
+    let session = Session::new();
+    let (_studio, b) = page(&session, "");
+    let example = |n: usize| {
+        b.until("return document.querySelectorAll('.start ul:last-of-type button').length === 3");
+        b.run(&format!("document.querySelectorAll('.start ul:last-of-type button')[{n}].click()"));
+    };
+    let filters = "return JSON.stringify(s.doc.value.steps.map((e) => e.name))";
+    let has = |name: &str| {
+        let shown = format!(
+            "return [...document.querySelectorAll('#filters li .name')].map((e) => e.textContent).join() === '{name}'"
+        );
+        b.until(&shown);
+        b.settle();
+    };
+    example(0);
+    has("Film grain");
+    b.run("k.command('file.start').run()");
+    example(1);
+    click(&b, "dialog[open] button", "Discard the changes", "click");
+    has("Particles");
+    assert_eq!(b.run(filters), json!("[\"particles\"]"));
+}
+
+/// The name of A does not push the bar into a second row.
+#[test]
+fn the_bar_has_one_row() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:bars:size=64x48:frames=9");
+    let b = Browser::start(1600, 900);
+    b.open(&studio);
+    let height = "return document.querySelector('#bar').offsetHeight";
+    let before = b.run(height);
+    b.run("for (const name of ['grain', 'vignette', 'analog', 'halation', 'particles', 'color', 'levels']) s.addStep(name); await s.check(); k.command('compare.keep').run();");
+    b.until("return !!document.querySelector('[aria-label=\"Compare with\"]')");
+    assert_eq!(b.run(height), before);
+}
+
 #[test]
 fn a_render_says_what_becomes_of_it_and_of_grain() {
     let session = Session::new();
@@ -117,6 +239,12 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
     assert_eq!(String::from_utf8_lossy(&shown.stdout).trim(), "HQ,yuv422p10le");
     // Images get a folder, and have no codec.
     b.press("F7");
+    let has_quality = |is: bool| b.until(&format!("return !!document.querySelector('#r-crf') === {is}"));
+    choose("deliver", "h264-10");
+    told("H.264, yuv420p10");
+    has_quality(true);
+    choose("deliver", "prores");
+    has_quality(false);
     choose("deliver", "png");
     told("gbrp16");
     b.run("document.querySelector('dialog[open] .main').click()");
@@ -131,7 +259,7 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
 #[test]
 fn grain_that_is_reduced_is_told_and_shown_at_its_size() {
     let session = Session::new();
-    let (_studio, b) = page(&session, "pattern:grey:size=1920x1080:frames=3");
+    let (studio, b) = page(&session, "pattern:grey:size=1920x1080:frames=3");
     let badges = || {
         b.settle();
         b.run("return ['in', 'out'].map((side) => v.panes.get(side).badge.checkVisibility())")
@@ -142,6 +270,15 @@ fn grain_that_is_reduced_is_told_and_shown_at_its_size() {
     b.run("v.panes.get('out').badge.click()");
     assert_eq!(badges(), json!([false, false]));
     assert_eq!(b.run("return v.panes.get('out').zoom()"), json!(1));
+    // It can be closed for good.
+    b.run("v.zoomTo(0)");
+    assert_eq!(badges(), json!([false, true]));
+    b.run("v.panes.get('out').badge.nextElementSibling.click()");
+    assert_eq!(badges(), json!([false, false]));
+    b.run("await new Promise((r) => setTimeout(r, 1000))");
+    b.open(&studio);
+    assert_eq!(badges(), json!([false, false]));
+    b.run("s.view.hints.value = true");
     // A filter without detail of that kind needs no warning.
     b.run("s.replaceRecipe({ steps: [{ name: 'vignette', off: false, values: {} }], seed: null }); v.zoomTo(0);");
     assert_eq!(badges(), json!([false, false]));

@@ -64,10 +64,11 @@ export async function blob(path, signal) {
   return (await ask(path, { signal })).blob();
 }
 
-/** @param {string} path @param {unknown} body @param {'POST' | 'PUT'} [method] @param {AbortSignal} [signal] */
-export async function post(path, body, method = 'POST', signal) {
+/** @param {string} path @param {unknown} body @param {'POST' | 'PUT'} [method] @param {AbortSignal} [signal]
+ * @param {boolean} [keepalive] whether it is sent even if the page ends meanwhile */
+export async function post(path, body, method = 'POST', signal, keepalive = false) {
   const headers = { 'Content-Type': 'application/json' };
-  return (await ask(path, { method, headers, body: JSON.stringify(body), signal })).json();
+  return (await ask(path, { method, headers, body: JSON.stringify(body), signal, keepalive })).json();
 }
 
 /** @typedef {{image: ImageData, number: number}} Picture */

@@ -2,7 +2,7 @@
 
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { has } from './api.js';
-import { checked, clip, curveOf, doc, dock, dockOpen, editStep, frame, offers, post, report, scale, setValue, settingOf, signal, sizes } from './state.js';
+import { checked, clip, curveOf, doc, dock, dockOpen, editStep, entry, frame, offers, post, report, scale, setValue, settingOf, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { fileDialog } from './files.js';
@@ -36,6 +36,17 @@ export function valueAt(filter, setting, text, at, layer = false) {
   return null;
 }
 
+/** Values that were shown last, by filter of the recipe and setting. @type {Map<string, number[]>} */
+const lastShown = new Map();
+
+/** The value of a setting at the playhead; until a curve has been computed, the one before it. @param {Step} step @param {Setting} s @param {string} text */
+function valueNow(step, s, text) {
+  const id = `${step.id}.${s.id}`;
+  const now = valueAt(step.name, s.id, text, frame.value) ?? lastShown.get(id) ?? null;
+  if (now) lastShown.set(id, now);
+  return now;
+}
+
 /** @param {string | undefined} text */
 export const isCurve = (text) => !!text && (text.includes('=') || text.startsWith('@'));
 
@@ -48,9 +59,10 @@ export function splitter(which) {
   };
   const set = (/** @type {number} */ to) => (sizes[which].value = Math.round(Math.max(isDock ? 90 : 240, Math.min(1200, to))));
   return html`<div class="splitter" role="separator" tabindex="0" aria-orientation=${isDock ? 'horizontal' : 'vertical'} aria-label=${isDock ? 'Height of the panel' : 'Width of the settings'}
-    aria-valuenow=${sizes[which].value || 0} title="Drag, or use the arrow keys; a double click restores the size" data-own-keys
+    aria-valuenow=${sizes[which].value || 0} title="Drag, or use the arrow keys; a double click restores the size"
     @dblclick=${() => (sizes[which].value = 0)}
     @pointerdown=${(/** @type {any} */ e) => e.currentTarget.setPointerCapture(e.pointerId)}
+    @pointerup=${(/** @type {any} */ e) => e.currentTarget.blur()}
     @pointermove=${(/** @type {PointerEvent} */ e) => {
       if (e.buttons) set(now() - (isDock ? e.movementY : e.movementX) / (scale.value / 100));
     }}
@@ -68,6 +80,9 @@ export function short(n, step = 0) {
   const digits = step > 0 ? Math.min(12, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))) : 6;
   return String(Number(n.toFixed(digits)));
 }
+
+/** `1 frame`, `9 frames` @param {number} frames */
+export const counted = (frames) => `${frames} frame${frames === 1 ? '' : 's'}`;
 
 /** The range and step of a setting's slider. @param {Setting} s */
 export function slider(s) {
@@ -224,6 +239,7 @@ function body(step, s, given, effective, id) {
       return colour(step, s, given, effective, id);
     case 'position':
       return position(step, s, given, effective, id);
+    case 'clip':
     case 'image':
     case 'effect':
     case 'grain table':
@@ -234,7 +250,7 @@ function body(step, s, given, effective, id) {
       // Where no server is there are no files to choose from.
       return has('file.open') ? html`${text(id, given ?? '', typed, 'none')}
         <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"
-          @click=${() => fileDialog(`${s.label}`, '', (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'files need the program');
+          @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, s.kind, (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'files need the program');
     case 'source frame':
       return html`${text(id, given ?? '', typed, 'none')}
         <button class="small" title="The frame that is shown" @click=${() => set(String(frame.value))}>this</button>`;
@@ -265,7 +281,7 @@ const typedInto = (step, s, set) => (/** @type {any} */ e) => {
 function number(step, s, given, effective, id) {
   const range = slider(s);
   const moves = isCurve(given);
-  const now = moves ? valueAt(step.name, s.id, /** @type {string} */ (given), frame.value)?.[0] : Number(given ?? effective);
+  const now = moves ? valueNow(step, s, /** @type {string} */ (given))?.[0] : Number(given ?? effective);
   const shown = Number.isFinite(now) ? /** @type {number} */ (now) : range.min;
   const set = (/** @type {string} */ value) =>
     moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), value) : setValue(step.id, s.id, value);
@@ -291,7 +307,7 @@ function number(step, s, given, effective, id) {
 function colour(step, s, given, effective, id) {
   const moves = isCurve(given);
   const value = given ?? effective;
-  const parts = value ? valueAt(step.name, s.id, value, frame.value) : null;
+  const parts = value ? valueNow(step, s, value) : null;
   const set = (/** @type {string} */ v) =>
     moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), v) : setValue(step.id, s.id, v);
   return html`<input type="color" class=${parts ? '' : 'unset'} title=${parts ? nothing : 'The preset’s own colours'} aria-label=${s.label} .value=${parts ? colourText(parts.slice(0, 3)) : '#000000'}
@@ -305,7 +321,7 @@ function colour(step, s, given, effective, id) {
 function position(step, s, given, effective, id) {
   const moves = isCurve(given);
   const value = given ?? effective;
-  const parts = moves ? valueAt(step.name, s.id, value, frame.value) : null;
+  const parts = moves ? valueNow(step, s, value) : null;
   // In pixels, or in fractions of the picture; a range symmetric about 0 is a displacement, not a position.
   const inPixels = s.unit === 'pixels';
   const isPlace = inPixels || s.min !== -(s.max ?? 0);

@@ -4,9 +4,9 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, has, post } from './api.js';
 import {
-  addStep, catalog, check, checked, clip, dirty, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
+  addStep, baseAsked, catalog, check, checked, clip, dirty, doc, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
-import { commands, fixedKeys, keyName, keysOf, pretty } from './keys.js';
+import { commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
 import { fileDialog } from './files.js';
 import { startThumbs, withFilter } from './thumbs.js';
 import { spoken } from './controls.js';
@@ -67,14 +67,17 @@ export async function copy(text, what) {
 // ---- files ----
 
 export function openClipDialog() {
-  fileDialog('Open a clip', '', openClip, { clips: true });
+  fileDialog('Open a clip', 'clip', openClip, { clips: true });
 }
 
 /** Asks before unsaved changes are lost. */
 const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has unsaved changes. Undo restores it.', 'Discard the changes');
 
+/** @returns {Promise<boolean>} whether there is one */
 export async function newRecipe() {
-  if (await mayLose()) await beginRecipe();
+  if (!(await mayLose())) return false;
+  await beginRecipe();
+  return true;
 }
 
 /** An empty recipe in the place of the one that is there; undo brings that back. */
@@ -104,7 +107,7 @@ export async function openedRecipe(recipe, path, text) {
 }
 
 export function openRecipeDialog() {
-  fileDialog('Open a recipe', '.toml', openRecipeFile);
+  fileDialog('Open a recipe', 'recipe', openRecipeFile);
 }
 
 /** @param {string} path @returns {Promise<boolean>} whether it is opened */
@@ -119,10 +122,9 @@ export async function openRecipeFile(path) {
   return true;
 }
 
-/** Writes a file. One that exists is replaced without a question only if it still has the text that it `was` read with.
- * @param {string} path @param {string} text @param {string} [was] @returns {Promise<boolean>} whether it is written */
-export async function writeFile(path, text, was) {
-  const put = (/** @type {boolean} */ overwrite) => post('/file', { path, text, was, overwrite }, 'PUT');
+/** Writes what may exist: then it is replaced only if the user says so.
+ * @param {(overwrite: boolean) => Promise<unknown>} put @returns {Promise<boolean>} whether it is written */
+async function written(put) {
   try {
     await put(false);
   } catch (error) {
@@ -130,6 +132,13 @@ export async function writeFile(path, text, was) {
     if (!(await confirm(`${error.message}.`, 'Replace it'))) return false;
     await put(true);
   }
+  return true;
+}
+
+/** Writes a file. One that exists is replaced without a question only if it still has the text that it `was` read with.
+ * @param {string} path @param {string} text @param {string} [was] @returns {Promise<boolean>} whether it is written */
+export async function writeFile(path, text, was) {
+  if (!(await written((overwrite) => post('/file', { path, text, was, overwrite }, 'PUT')))) return false;
   originals.value = { ...originals.value, [path]: text };
   toast(`saved as ${path}`);
   return true;
@@ -158,7 +167,30 @@ export function saveRecipe(as) {
 
 /** Asks for a name and writes a file. @param {string} title @param {string} name @param {(path: string) => Promise<boolean>} write */
 export function saveFile(title, name, write) {
-  fileDialog(title, '.toml', (typed) => write(/\.toml$/i.test(typed) ? typed : `${typed}.toml`), { name, action: 'Save' });
+  fileDialog(title, 'recipe', (typed) => write(/\.toml$/i.test(typed) ? typed : `${typed}.toml`), { name, action: 'Save' });
+}
+
+/** Keeps the recipe among the user's own looks. */
+export function keepLook() {
+  const problem = signal('');
+  dialog('Keep as a look', (close) => html`<form @submit=${async (/** @type {any} */ e) => {
+      e.preventDefault();
+      const name = e.target.querySelector('input').value.trim();
+      try {
+        await check();
+        if (checked.value?.faults.length) throw new Error(`not kept: ${checked.value.faults[0].text}`);
+        // What is cut out of a clip is no part of a look.
+        const { toml: text } = await post('/recipe', { clip: null, recipe: { ...plainDoc(), cuts: {} }, base: baseAsked(), drafts: doc.value.drafts });
+        if (!(await written((overwrite) => post('/looks', { name, text, overwrite }, 'PUT')))) return;
+        toast(`${name} is one of your looks now`);
+        close();
+      } catch (error) {
+        problem.value = error instanceof Error ? error.message : String(error);
+      }
+    }}><input class="text" autofocus required aria-label="Name of the look" placeholder="Name">
+    <p class="dim">Looks (${keyText('look.gallery')}) shows it with every clip, and <code>--look NAME</code> renders with it.</p>
+    ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+    <footer><button class="main">Keep</button></footer></form>`, 'narrow');
 }
 
 /** A word for a POSIX shell. @param {string} word */
@@ -225,9 +257,11 @@ function chooser(title, all) {
   };
   const { element } = dialog(title, (close) => {
     const list = found();
-    const use = (/** @type {typeof all[0]} */ one) => {
+    const use = (/** @type {typeof all[0]} */ one, byKey = false) => {
       close();
       one.run();
+      // Who types goes on with the settings of the new filter.
+      if (byKey && one.filter) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.settings :is(input, select)'))?.focus());
     };
     return html`<input class="text search" type="search" autofocus role="combobox" aria-expanded="true" aria-controls="choices" aria-label="Search" placeholder="Search"
         aria-activedescendant=${list[at.value] ? `choice-${list[at.value].id}` : nothing} .value=${typed.value}
@@ -249,7 +283,7 @@ function chooser(title, all) {
             at.value = Math.max(0, list.findIndex((one) => one.id === (e.key === 'ArrowLeft' ? owner : list[at.value].id)));
           } else if (e.key === 'Enter' && list[at.value]) {
             e.preventDefault();
-            use(list[at.value]);
+            use(list[at.value], true);
           }
         }}>
       ${list.length ? nothing : html`<p class="empty" role="status">Nothing found for ‘${typed.value.trim()}’.</p>`}

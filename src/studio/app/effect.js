@@ -253,7 +253,7 @@ function field(k, value, set, id, path) {
     case 'picture': {
       const folder = path.slice(0, path.lastIndexOf('/') + 1);
       return html`${plain(JSON.stringify, word(value))}<button class="icon" aria-label="${k.id}: choose a file" title="Choose a file in the folder of the effect"
-        @click=${() => fileDialog(k.id, '', (file) => set(JSON.stringify(file.startsWith(folder) ? file.slice(folder.length) : file)))}>${icon('file')}</button>`;
+        @click=${() => fileDialog(k.id, 'image', (file) => set(JSON.stringify(file.startsWith(folder) ? file.slice(folder.length) : file)))}>${icon('file')}</button>`;
     }
     case 'word':
     case 'path':

@@ -11,6 +11,12 @@ import { dialog } from './dialogs.js';
 /** The endings of clips: of others the name can be typed. */
 const isClip = /\.(y4m|mp4|m4v|mov|qt|mkv|webm|avi|divx|mxf|gxf|ts|m2ts|mts|mpe?g|mpe|mpv|m1v|m2v|vob|ogv|ogm|wmv|asf|flv|f4v|3gp|3g2|dv|nut|ivf|obu|av1|h?26[3-5]|avc|hevc|vvc|rm|rmvb|mjpe?g|mj2|amv|nsv|roq|bik|smk|avs|vpy|raw|yuv|rgb|gif|apng|png|tiff?|exr|dpx|cin|jpe?g|jp2|j2[kc]|jxl|webp|avif|hei[cf]|hdr|pic|p[bgpnaf]m|pfm|bmp|tga|qoi|sgi)$/i;
 
+/** The files that are shown, by the kind of setting that reads them. @type {Record<string, RegExp>} */
+const readable = {
+  clip: isClip, 'grain plate': isClip, image: /\.(png|jpe?g|tiff?|exr|webp|bmp|gif|tga|qoi|hdr|p[bgpna]m|pfm|dpx|cin)$/i, recipe: /\.toml$/i, effect: /\.toml$/i,
+  'look-up table': /\.cube$/i, 'grain table': /\.(tbl|txt)$/i, 'track file': /\.gfa$/i, font: /\.(ttf|otf)$/i,
+};
+
 /** The folder that was looked at last. */
 let lastFolder = '';
 
@@ -33,10 +39,10 @@ const length = (seconds) => {
 };
 
 /** Lets a file be chosen, or a name be typed.
- * @param {string} title @param {string} ending which files are shown; all when empty @param {(path: string) => unknown} done
+ * @param {string} title @param {string} kind of the files that are shown @param {(path: string) => unknown} done
  * @param {{name?: string, action?: string, clips?: boolean}} [options] `clips`: with their sizes and lengths, those opened last,
  *   and test signals */
-export function fileDialog(title, ending, done, { name = '', action = 'Open', clips = false } = {}) {
+export function fileDialog(title, kind, done, { name = '', action = 'Open', clips = false } = {}) {
   const listing = signal(/** @type {Listing | null} */ (null));
   const typed = signal(name);
   /** What the arrows have chosen: the name of a file, or of a folder with a slash. */
@@ -102,7 +108,7 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
     const isNamed = l?.files.some((f) => join(f.name).toLowerCase() === text);
     const fits = (/** @type {string} */ name) => !text || isNamed || text.includes('/') || text.includes(':') || name.toLowerCase().includes(text);
     const folders = l?.folders.filter(fits) ?? [];
-    const files = l?.files.filter((f) => (ending ? f.name.toLowerCase().endsWith(ending) : isClip.test(f.name)) && fits(f.name)) ?? [];
+    const files = l?.files.filter((f) => readable[kind].test(f.name) && fits(f.name)) ?? [];
     const rows = [...folders.map((f) => `${f}/`), ...files.map((f) => f.name)];
     const places = l?.roots.filter(([, to]) => to !== l.trail[0]?.[1]) ?? [];
     return html`<form @submit=${(/** @type {Event} */ e) => {
@@ -132,7 +138,7 @@ export function fileDialog(title, ending, done, { name = '', action = 'Open', cl
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer>${clips ? html`<select aria-label="Test signal" @change=${(/** @type {any} */ e) => (typed.value = `pattern:${e.target.value}`)}>
           <option selected disabled>Test signal</option>${signals.map((s) => html`<option>${s}</option>`)}</select>` : nothing}
-        <label for="file-name">Name</label><input class="text" id="file-name" autofocus aria-label="File name" .value=${typed.value} @input=${(/** @type {any} */ e) => {
+        <label for="file-name">Name</label><input class="text" id="file-name" autofocus aria-label="File name" .value=${typed.value} @focus=${(/** @type {any} */ e) => e.target.setSelectionRange(e.target.value.lastIndexOf('/') + 1, -1)} @input=${(/** @type {any} */ e) => {
           typed.value = e.target.value;
           at.value = '';
         }} @keydown=${(/** @type {KeyboardEvent} */ e) => {

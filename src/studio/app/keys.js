@@ -4,7 +4,7 @@
 import { svg } from './vendor/lit-html.js';
 import { has } from './api.js';
 import {
-  addStep, canRedo, canUndo, clip, cuts, cutSelection, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, report, restoreCuts, scale, seek,
+  addStep, canRedo, canUndo, clip, cuts, cutSelection, doc, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, report, restoreCuts, scale, seek,
   seekKeyFrame, seekMarker, seekScene, selected, selectedStep, selection, stopSearch, timecode, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
 import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
@@ -86,10 +86,15 @@ let copied = null;
 /** @type {Command[]} */
 const all = [
   { id: 'file.open', group: 'File', label: 'Open a clip', keys: ['Ctrl+O', 'F2'], run: () => dialogs.openClipDialog() },
+  { id: 'file.start', group: 'File', label: 'Start page: recent clips, examples', keys: [], run: () => {
+    play(0);
+    clip.value = null;
+  }, can: open },
   { id: 'recipe.new', group: 'File', label: 'New recipe', keys: ['Ctrl+Alt+N'], run: () => dialogs.newRecipe() },
   { id: 'recipe.open', group: 'File', label: 'Open a recipe', keys: ['Ctrl+L'], run: () => dialogs.openRecipeDialog() },
   { id: 'recipe.save', group: 'File', label: 'Save the recipe', keys: ['Ctrl+S'], run: () => dialogs.saveRecipe(false) },
   { id: 'recipe.saveas', group: 'File', label: 'Save the recipe as', keys: ['Ctrl+Shift+S'], run: () => dialogs.saveRecipe(true) },
+  { id: 'recipe.look', group: 'File', label: 'Keep as look…', keys: [], run: () => dialogs.keepLook(), can: () => doc.value.steps.length > 0 },
   { id: 'recipe.command', group: 'File', label: 'Copy as command line', keys: ['Ctrl+Shift+C'], run: () => dialogs.copyCommand(), can: open },
   { id: 'recipe.text', group: 'File', label: 'Recipe as text', keys: ['Ctrl+Shift+E'], run: () => dialogs.recipeText() },
   { id: 'render.now', group: 'File', label: 'Render', keys: ['F7'], run: () => renderDialog(), can: open },

@@ -2,8 +2,8 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, check, connected, doc, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
-  sizes, startAutosave, timecode, userKeys,
+  batch, catalog, check, clip, connected, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
+  sizes, startAutosave, timecode, userKeys, view,
 } from './state.js';
 import { startCurves } from './curve.js';
 import { startEffects } from './effect.js';
@@ -48,6 +48,36 @@ document.addEventListener('click', (e) => {
 /** The time of day. @param {number} when */
 const clock = (when) => new Date(when).toTimeString().slice(0, 5);
 
+/** Work that was offered. */
+const offered = new Set();
+/** @param {{id: string, when: number, clip: string | null, filters: string[]}[]} unsaved work that no page has */
+function offer(unsaved) {
+  offers.value = [...offers.value.filter((o) => !o.work || unsaved.some(({ id }) => id === o.work)), ...unsaved.filter(({ id }) => !offered.has(id)).map((work) => ({
+    work: work.id,
+    text: `There is other unsaved work of ${clock(work.when)}: ${work.filters.join(', ')}${work.clip ? ` on ${work.clip}` : ''}.`,
+    answers: /** @type {[string, () => unknown][]} */ ([['Open in a new tab', () => openWork(work.id)], ['Discard', () => post('/forget', { id: work.id }).catch(report)]]),
+  }))];
+  unsaved.forEach(({ id }) => offered.add(id));
+}
+
+/** Offers to begin without the work that is restored, until it or its clip is left. @param {number} when */
+function offerToLeave(when) {
+  const one = { text: `Unsaved work of ${clock(when)} is restored.`, answers: /** @type {[string, () => unknown][]} */ ([['Start without it', () => beginRecipe().catch(report)]]) };
+  const path = clip.value?.path;
+  const ids = doc.value.steps.map((s) => s.id);
+  offers.value = [...offers.value, one];
+  const stop = effect(() => {
+    if (clip.value?.path === path && (!ids.length || doc.value.steps.some((s) => ids.includes(s.id)))) return;
+    queueMicrotask(() => {
+      stop();
+      offers.value = offers.value.filter((o) => o !== one);
+    });
+  });
+}
+
+/** @param {boolean} [last] whether the page ends */
+const save = (last = false) => post('/autosave', keepsake(), 'POST', undefined, last).catch(() => {});
+
 async function begin() {
   const [filters, session] = await Promise.all([get('/catalog'), startSession()]);
   const { start, autosave, resume, unsaved } = session;
@@ -59,6 +89,7 @@ async function begin() {
     scale.value = autosave?.scale ?? 100;
     [sizes.dock.value, sizes.side.value] = autosave?.sizes ?? [0, 0];
     timecode.value = autosave?.timecode ?? true;
+    [view.layout.value, dock.value, dockOpen.value, view.hints.value] = autosave?.layout ?? ['side', 'curves', true, true];
     savedToml.value = 'version = 1\n';
   });
   // The same clip continues at its position.
@@ -69,20 +100,17 @@ async function begin() {
     doc.value = { ...doc.value, cuts: autosave.cuts };
     savedToml.value = await asSaved({ steps: [], seed: null });
   }
+  offer(unsaved);
   if (resume && (autosave.recipe?.steps.length || (autosave.recipe && autosave.recipePath))) {
     originals.value = autosave.originals ?? {};
     replaceRecipe(autosave.recipe, autosave.base, autosave.drafts);
     recipePath.value = autosave.recipePath ?? '';
     savedToml.value = autosave.savedToml ?? savedToml.value;
-    if (autosave.dirty) offers.value = [{ text: `Unsaved work of ${clock(autosave.when)} is restored.`, answers: [['Start without it', () => beginRecipe().catch(report)]] }];
+    if (autosave.dirty) offerToLeave(autosave.when);
   } else if (start.recipe) {
     const { recipe, name, text } = start.recipe;
     await openedRecipe(recipe, name, text);
   }
-  offers.value = [...offers.value, ...unsaved.map((/** @type {{id: string, when: number, clip: string | null, filters: string[]}} */ work) => ({
-    text: `There is other unsaved work of ${clock(work.when)}: ${work.filters.join(', ')}${work.clip ? ` on ${work.clip}` : ''}.`,
-    answers: /** @type {[string, () => unknown][]} */ ([['Open in a new tab', () => openWork(work.id)], ['Discard', () => post('/forget', { id: work.id }).catch(report)]]),
-  }))];
   if (resume) {
     frame.value = autosave.frame ?? frame.value;
     selection.value = autosave.selection ?? null;
@@ -90,8 +118,9 @@ async function begin() {
     references.value = autosave.references ?? [];
   }
   await loadJobs();
-  startAutosave();
-  listen(onTold, (is) => {
+  startAutosave(save);
+  addEventListener('pagehide', () => save(true));
+  listen((told) => (told.type === 'unsaved' ? get('/unsaved').then(offer, report) : onTold(told)), (is) => {
     const isBack = is && !connected.value;
     connected.value = is;
     // A server that was started again knows neither the clip nor the recipe.

@@ -12,7 +12,7 @@ import { curvesTemplate, resizeCurves } from './curve.js';
 import { renderDialog } from './render.js';
 import { referenceMenu } from './compare.js';
 import { dialog } from './dialogs.js';
-import { splitter } from './controls.js';
+import { counted, splitter } from './controls.js';
 
 /** @typedef {{id: string, name: string, input: string, options: string[], state: string, frames: number, reason: string | null}} Job */
 
@@ -70,9 +70,14 @@ const scopes = /** @type {const} */ (['histogram', 'waveform', 'parade', 'vector
 const scopeSide = signal(/** @type {'in' | 'out'} */ ('out'));
 let scoping = false;
 let scopeAgain = false;
+/** When scopes may be drawn again while something plays: they take half of the time at most. */
+let scopesRest = 0;
+/** The frame of the scopes. */
+const scopedFrame = signal(0);
 
 async function drawScopes() {
-  if (dock.value !== 'scopes' || !dockOpen.value || !clip.value || playing.value || scrubbing.value) return;
+  if (dock.value !== 'scopes' || !dockOpen.value || !clip.value || scrubbing.value) return;
+  if (playing.value && (scoping || performance.now() < scopesRest)) return;
   if (scoping) {
     scopeAgain = true;
     return;
@@ -80,20 +85,24 @@ async function drawScopes() {
   scoping = true;
   do {
     scopeAgain = false;
+    const begun = performance.now();
+    const at = frame.value;
     const side = scopeSide.value;
     if (side === 'out' && !key.value) break;
     try {
       await Promise.all(scopes.map(async (scope) => {
-        const got = await picture(`/scopes/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}&scope=${scope}`);
+        const got = await picture(`/scopes/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${at}?side=${side}&scope=${scope}`);
         const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(`canvas[data-scope=${scope}]`));
         if (!canvas) return;
         [canvas.width, canvas.height] = [got.image.width, got.image.height];
         /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
-        canvas.dataset.frame = String(frame.value);
+        canvas.dataset.frame = String(at);
       }));
     } catch (error) {
       if (!(error instanceof Error && /** @type {any} */ (error).status === 410)) report(error);
     }
+    scopesRest = Math.max(begun + 250, 2 * performance.now() - begun);
+    scopedFrame.value = at;
   } while (scopeAgain);
   scoping = false;
 }
@@ -144,7 +153,8 @@ function graticule(scope) {
 
 const scopesTemplate = () => html`<div class="scopes">
   <div class="sidebar"><label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'in'} @change=${() => (scopeSide.value = 'in')}>Source</label>
-    <label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'out'} @change=${() => (scopeSide.value = 'out')}>Result</label></div>
+    <label><input type="radio" name="scopeside" .checked=${scopeSide.value === 'out'} @change=${() => (scopeSide.value = 'out')}>Result</label>
+    ${playing.value ? html`<p class="dim digits">of frame ${scopedFrame.value}</p>` : nothing}</div>
   ${scopes.map((s) => html`<figure class=${s}><figcaption>${names[s]}${s === 'vectorscope' ? `, ${matrix().name}, 75 %` : ''}</figcaption><div class="scope"><canvas data-scope=${s} role="img" aria-label=${names[s]}></canvas>${graticule(s)}</div></figure>`)}
 </div>`;
 
@@ -284,7 +294,7 @@ function jobsTemplate() {
         const action = actions[r.state];
         const why = (r.state === 'failed' || r.state === 'stale') && r.reason;
         render(html`<tr class=${r.state}><td>${r.state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
-          <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0)} a second` : r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}` : r.state === 'done' ? `${r.frames} frames` : why ? 'see below' : r.reason ?? ''}</td>
+          <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0)} a second` : r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}` : r.state === 'done' ? counted(r.frames) : why ? 'see below' : r.reason ?? ''}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${!canMove(i, -1)} @click=${move(i, -1)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
             ${action ? html`<button class="small" title=${action[2]} @click=${verb(action[0], r.id)}>${action[1]}</button>` : nothing}
@@ -416,9 +426,10 @@ export function startPanels() {
     render(status(), byId('status'));
   });
   effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}</p>`), byId('toasts')));
-  effect(() => render([connected.value ? nothing : html`<p class="lost" role="alert">Connection lost: the studio does not answer. Your work stays in this page. Start <code>grainfield studio</code> again in <code>${folder.value}</code>, and it goes on here.</p>`, ...offers.value.map((o) => {
+  effect(() => render([connected.value ? nothing : html`<p class="lost" role="alert">Connection lost: the studio does not answer. Your work stays in this page. Start <code>grainfield studio</code> again in <code>${folder.value}</code>, and it goes on here.</p>`, ...offers.value.slice(-1).map((o) => {
     const drop = () => (offers.value = offers.value.filter((other) => other !== o));
-    return html`<p>${o.text} ${o.answers.map(([name, run]) => html`<button class="small" @click=${() => {
+    const count = offers.value.length;
+    return html`<p>${o.text} ${count > 1 ? html`<span class="dim">1 of ${count}</span>` : nothing} ${o.answers.map(([name, run]) => html`<button class="small" @click=${() => {
       drop();
       run();
     }}>${name}</button>`)}<span class="space"></span><button class="icon" aria-label="Dismiss" title="Dismiss" @click=${drop}>×</button></p>`;

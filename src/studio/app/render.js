@@ -3,7 +3,7 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
 import { check, checked, clip, cuts, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, selection, signal, timeOf, timeText, unsavedEffects } from './state.js';
-import { short } from './controls.js';
+import { counted, short } from './controls.js';
 import { dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
 
@@ -29,6 +29,7 @@ const automatic = { codec: '', crf: '', preset: '', 'pix-fmt': '', 'codec-opt': 
 const deliveries = [
   { id: 'auto', name: 'Automatic, by the output’s name', ending: '', choice: automatic },
   { id: 'h264', name: 'H.264, 8 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p', 'codec-opt': 'tune=grain' } },
+  { id: 'h264-10', name: 'H.264 High 10, 10 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p10', 'codec-opt': 'tune=grain' } },
   { id: 'h265', name: 'H.265, 10 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx265', crf: '16', 'pix-fmt': 'yuv420p10', 'codec-opt': 'tune=grain' } },
   { id: 'prores', name: 'ProRes 422 HQ', ending: '.mov', choice: { ...automatic, codec: 'prores_ks', 'pix-fmt': 'yuv422p10', 'codec-opt': 'profile=hq' } },
   { id: 'prores4', name: 'ProRes 4444', ending: '.mov', choice: { ...automatic, codec: 'prores_ks', 'pix-fmt': 'yuv444p10', 'codec-opt': 'profile=4444' } },
@@ -55,6 +56,8 @@ const tunings = {
   prores_ks: [['profile=hq', '422 HQ'], ['profile=4444', '4444']],
   dnxhd: [['profile=dnxhr_hqx', 'DNxHR HQX']],
 };
+/** Encoders with a quality, and that which they have by default. @type {Record<string, number>} */
+const qualities = { libx264: 18, libx265: 20, libsvtav1: 28, 'libaom-av1': 28, 'libvpx-vp9': 24 };
 /** Encoders that are known by another name. @type {Record<string, string>} */
 const encoderNames = Object.fromEntries(codecs.map(([id, name]) => [id, name.split(' (')[0].split(',')[0]]));
 
@@ -84,7 +87,7 @@ export function renderDialog() {
   const [from, to] = range();
   const framesIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + b - a + 1, 0);
   const secondsIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + timeOf(b + 1) - timeOf(a), 0);
-  const long = (/** @type {[number, number]} */ of) => (c.first === c.last ? 'one picture' : `${framesIn(of)} frames, ${Number(secondsIn(of).toFixed(3))} s`);
+  const long = (/** @type {[number, number]} */ of) => (c.first === c.last ? 'one picture' : `${counted(framesIn(of))}, ${Number(secondsIn(of).toFixed(3))} s`);
   const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
   const isVideo = () => /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i.test(output.value);
@@ -127,7 +130,7 @@ export function renderDialog() {
     const g = guess.value;
     if (!g) return 'Size: rendering a few frames to estimate it…';
     const rate = (g.bytes * 8) / secondsIn(chosen());
-    return `Size: about ${fileSize(g.bytes)}, ${short(rate / 1e6, 0.1)} Mbit/s without sound, estimated from ${g.frames} frames`;
+    return `Size: about ${fileSize(g.bytes)}, ${short(rate / 1e6, 0.1)} Mbit/s without sound, estimated from ${counted(g.frames)}`;
   };
 
   const deliver = (/** @type {string} */ id) => {
@@ -141,7 +144,8 @@ export function renderDialog() {
   const delivered = () => [...deliveries].reverse().find(same)?.id ?? '';
   const set = (/** @type {keyof Choice} */ id) => (/** @type {any} */ e) => {
     const next = { ...choice.value, [id]: e.target.value.trim() };
-    if (id === 'codec') next['codec-opt'] = '';
+    if (id === 'codec') next['codec-opt'] = next.preset = '';
+    if (id === 'codec' && !(next.codec in qualities)) next.crf = '';
     choice.value = next;
   };
   /** @param {keyof Choice} id @param {string} label @param {[string, string][]} list @param {string} first */
@@ -170,6 +174,7 @@ export function renderDialog() {
     const cut = whole.value ? '' : `, cut to ${timeText(from)} – ${timeText(to + 1)}`;
     const sound = !sounds.length || !isVideo() || audio.value === 'none' ? 'no sound' : `sound: ${sounds.join(', ')} ${audio.value === 'encode' ? 'encoded' : 'copied, or encoded where the file cannot hold it'}${cut}`;
     const tuning = tunings[choice.value.codec] ?? [];
+    const encoder = choice.value.codec || (known && m.encoder) || '';
     const warning = known ? grainWarning(m, choice.value) : '';
     return html`<form class="grid" @submit=${(/** @type {any} */ e) => {
         e.preventDefault();
@@ -186,8 +191,8 @@ export function renderDialog() {
       ${menu('codec', 'Codec', codecs, known && m.encoder && !choice.value.codec ? `Automatic: ${encoderNames[m.encoder] ?? m.encoder}` : 'Automatic')}
       ${tuning.length ? menu('codec-opt', /^lib/.test(choice.value.codec) ? 'Tuning' : 'Profile', tuning, 'the encoder’s own') : nothing}
       ${menu('pix-fmt', 'Samples', formats, known && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}
-      <label for="r-crf">Quality (crf)</label><input id="r-crf" class="text" inputmode="decimal" .value=${choice.value.crf} placeholder="automatic: 18 with H.264; lower is better" @input=${set('crf')}>
-      ${menu('preset', 'Speed', [['veryfast', 'veryfast'], ['fast', 'fast'], ['medium', 'medium'], ['slow', 'slow'], ['veryslow', 'veryslow']], 'Automatic: the encoder’s own')}
+      ${encoder in qualities ? html`<label for="r-crf">Quality (crf)</label><input id="r-crf" class="text" inputmode="decimal" .value=${choice.value.crf} placeholder="automatic: ${qualities[encoder]}; lower is better" @input=${set('crf')}>` : nothing}
+      ${!/^libx26/.test(encoder) ? nothing : menu('preset', 'Speed', [['veryfast', 'veryfast'], ['fast', 'fast'], ['medium', 'medium'], ['slow', 'slow'], ['veryslow', 'veryslow']], 'Automatic: the encoder’s own')}
       <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}><option value="">copied where the output can hold it</option>
         <option value="encode">encoded</option><option value="none">none</option></select>` : html`<span class="dim">the clip has none</span>`}
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : known

@@ -27,6 +27,7 @@ export function rank(typed, names, title, text) {
 
 /** Words for filters and presets that their names and helps do not have, by their place in the list of filters. @type {Record<string, string>} */
 export const synonyms = {
-  'grain-super8': '8mm', 'grain-light': 'subtle', 'grain-heavy': 'strong', noise: 'static', unsharp: 'sharpen', weave: 'shake jitter', analog: 'tape crt scanlines', lut: 'cube 3dl',
-  transform: 'zoom rotate pan', scale: 'resize', pad: 'letterbox bars', text: 'title caption watermark', overlay: 'logo watermark', color: 'saturation grading', levels: 'gamma contrast', invert: 'negative', glow: 'bloom',
+  'grain-super8': '8mm', 'grain-light': 'subtle', 'grain-heavy': 'strong', noise: 'static', unsharp: 'sharpen', weave: 'shake jitter', analog: 'tape crt scanlines', lut: 'cube 3dl grading match',
+  transform: 'zoom rotate pan', scale: 'resize', pad: 'letterbox bars', text: 'title subtitle caption watermark date timecode', overlay: 'logo watermark', color: 'saturation grading brightness brighter darker warm warmer cold exposure contrast hue temperature tint white balance match', levels: 'gamma contrast brightness exposure lift gain curve tint white balance match', vignette: 'dark darker edges corners', blur: 'soft hide face pixelate censor', invert: 'negative', glow: 'bloom',
+  'render-now': 'export gif save video', 'filter-delete': 'trim cut out split', 'sel-in': 'trim cut split', 'sel-out': 'trim cut split', 'view-out': 'full', 'view-fill': 'full', 'file-start': 'example start home',
 };

@@ -2,8 +2,9 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { get } from './api.js';
-import { addStep, openClip, recent, report, seek } from './state.js';
-import { dialog, openClipDialog, openRecipeFile } from './dialogs.js';
+import { addStep, doc, openClip, recent, report, seek } from './state.js';
+import { reported } from './compare.js';
+import { dialog, newRecipe, openClipDialog, openRecipeFile } from './dialogs.js';
 
 /** Folders that are searched for a dropped file. */
 const FOLDERS = 60;
@@ -17,17 +18,19 @@ const tries = [
 ];
 
 /** @param {() => unknown} then */
-const onChart = (then) => () => openClip(chart).then(() => {
+const onChart = (then) => async () => {
+  if (doc.value.steps.length && !(await newRecipe())) return;
+  await openClip(chart);
   seek(24);
-  return then();
-}).catch(report);
+  then();
+};
 
 export const startPage = () => html`<div class="start">
   <h1>Drop a clip here</h1>
   <p><button class="main" @click=${() => openClipDialog()}>Open a clip (Ctrl+O)</button></p>
   ${recent.value.length ? html`<h2>Recent</h2><ul>${recent.value.map((path) => html`<li><button title=${path} @click=${() => openClip(path).catch(report)}>${path.split('/').pop()}</button></li>`)}</ul>` : nothing}
   <h2>Or try</h2>
-  <ul>${tries.map(([name, more, run]) => html`<li><button @click=${onChart(run)}>${name}</button> <span class="dim">${more}</span></li>`)}</ul></div>`;
+  <ul>${tries.map(([name, more, run]) => html`<li><button @click=${reported(onChart(run))}>${name}</button> <span class="dim">${more}</span></li>`)}</ul></div>`;
 
 /** Whether a list that names numbered images once, `IMG_%04d.jpg`, means this one too. @param {string} pattern @param {string} name */
 function isOneOf(pattern, name) {

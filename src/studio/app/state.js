@@ -48,8 +48,8 @@ export const curveOf = signal(/** @type {{step: number, setting: string} | null}
 export const connected = signal(true);
 export const simulating = signal(/** @type {null | {done: number, all: number}} */ (null));
 export const toasts = signal(/** @type {{id: number, text: string, bad: boolean}[]} */ ([]));
-/** What may be answered, above the pictures until it is. */
-export const offers = signal(/** @type {{text: string, answers: [string, () => unknown][]}[]} */ ([]));
+/** What may be answered, above the pictures until it is; `work` names unsaved work. */
+export const offers = signal(/** @type {{text: string, answers: [string, () => unknown][], work?: string}[]} */ ([]));
 /** Keys that the user has changed: command to key. */
 export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
@@ -89,6 +89,8 @@ export const view = {
   /** Whether the result is first where both are shown. */
   swapped: signal(false),
   surround: signal('dark'),
+  /** Whether a smaller view says that it weakens grain. */
+  hints: signal(true),
 };
 
 /** What the result can be compared with: recipes that were kept, with a frame those whose picture alone was.
@@ -132,28 +134,28 @@ export function report(error) {
 
 // ---- the recipe, undo and redo ----
 
-/** @type {{doc: Doc, merge: string, at: number}[]} */
-let past = [];
-/** @type {Doc[]} */
-let future = [];
+/** A recipe of the history; with its file and the text of that, where the step changes them.
+ * @typedef {{doc: Doc, merge: string, at: number, file?: [string, typeof base.value]}} Past */
+let [past, future] = /** @type {Past[][]} */ ([[], []]);
 export const canUndo = signal(false);
 export const canRedo = signal(false);
 
 /**
  * Changes the recipe. Changes of one `merge` that follow each other soon are undone in one step, those of a drag of any length.
  * @param {(doc: Doc) => Doc} change
- * @param {string} [merge]
+ * @param {string} [merge] @param {Past['file']} [file] that of another recipe, which takes the place of this one
  */
-export function edit(change, merge = '') {
+export function edit(change, merge = '', file) {
   const before = doc.value;
   const after = change(before);
   if (after === before) return;
   const last = past[past.length - 1];
   const now = performance.now();
   if (merge && last?.merge === merge && (now - last.at < 800 || /^mask \d+$/.test(merge))) last.at = now;
-  else past.push({ doc: before, merge, at: now });
+  else past.push({ doc: before, merge, at: now, file: file && [recipePath.value, base.value] });
   if (past.length > 500) past.shift();
   future = [];
+  if (file) [recipePath.value, base.value] = file;
   doc.value = after;
   remember();
 }
@@ -170,21 +172,17 @@ export function beginHistory() {
   remember();
 }
 
-export function undo() {
-  const last = past.pop();
-  if (!last) return;
-  future.push(doc.value);
-  doc.value = last.doc;
-  remember();
-}
-
-export function redo() {
-  const next = future.pop();
+/** Takes the last recipe of one list; the one that was there is put onto the other. @param {Past[]} from @param {Past[]} to */
+function exchange(from, to) {
+  const next = from.pop();
   if (!next) return;
-  past.push({ doc: doc.value, merge: '', at: 0 });
-  doc.value = next;
+  to.push({ doc: doc.value, merge: '', at: 0, file: next.file && [recipePath.value, base.value] });
+  if (next.file) [recipePath.value, base.value] = next.file;
+  doc.value = next.doc;
   remember();
 }
+export const undo = () => exchange(past, future);
+export const redo = () => exchange(future, past);
 
 /** @param {number} id @param {(step: Step) => Step} change @param {string} [merge] */
 export function editStep(id, change, merge) {
@@ -224,7 +222,8 @@ export function addStep(name, values = {}) {
 export function applyLook(look, follow) {
   const steps = look.steps.map((s) => ({ ...s, id: nextId++ }));
   const at = follow ? doc.value.steps.length : 0;
-  edit((d) => ({ ...d, steps: [...(follow ? d.steps : []), ...steps], seed: follow ? d.seed : look.seed ?? d.seed }));
+  // A look in the place of the recipe must not be saved over that.
+  edit((d) => ({ ...d, steps: [...(follow ? d.steps : []), ...steps], seed: follow ? d.seed : look.seed ?? d.seed }), '', follow ? undefined : ['', null]);
   selected.value = at;
 }
 
@@ -246,7 +245,7 @@ export function moveStep(from, to) {
 /** For each filter, which one of the text it was that the recipe was opened from. */
 const origins = () => doc.value.steps.map((s) => (s.origin && s.origin[0] === base.value?.id ? s.origin[1] : null));
 /** That text as the server takes it. */
-const baseAsked = () => (base.value ? { text: base.value.text, origins: origins() } : null);
+export const baseAsked = () => (base.value ? { text: base.value.text, origins: origins() } : null);
 
 /** `10-29,50`, as the server writes frames that are cut out. @param {Record<string, string>} texts @returns {Doc['cuts']} */
 const cutsOf = (texts) => Object.fromEntries(Object.entries(texts).map(([path, text]) => [path, text.split(',').map((part) => {
@@ -263,8 +262,7 @@ export function replaceRecipe(recipe, from = null, drafts = {}) {
     const origin = from ? (from.origins ? from.origins[i] : i) : null;
     return { id: nextId++, name: s.name, off: s.off, values: s.values, ...(origin === null ? {} : { origin: [id, origin] }) };
   });
-  base.value = from && { id, text: from.text };
-  edit((d) => ({ steps, seed: recipe.seed ?? null, drafts, cuts: { ...d.cuts, ...cutsOf(recipe.cuts ?? {}) } }));
+  edit((d) => ({ steps, seed: recipe.seed ?? null, drafts, cuts: { ...d.cuts, ...cutsOf(recipe.cuts ?? {}) } }), '', [recipePath.value, from && { id, text: from.text }]);
   selected.value = 0;
 }
 
@@ -574,6 +572,7 @@ export const keepsake = () => ({
   scale: scale.value,
   sizes: [sizes.dock.value, sizes.side.value],
   timecode: timecode.value,
+  layout: [view.layout.value, dock.value, dockOpen.value, view.hints.value],
   recipe: plainDoc(),
   base: baseAsked(),
   recipePath: recipePath.value,
@@ -588,11 +587,12 @@ export const keepsake = () => ({
   recent: recent.value,
 });
 
-export function startAutosave() {
+/** @param {() => unknown} save stores them */
+export function startAutosave(save) {
   effect(() => {
-    void [clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
+    void [view.layout.value, dock.value, dockOpen.value, view.hints.value, clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
     clearTimeout(saving);
-    saving = setTimeout(() => post('/autosave', keepsake()).catch(() => {}), 400);
+    saving = setTimeout(save, 400);
   });
 }
 

@@ -63,11 +63,15 @@ class Pane {
     /** The note that grain looks weaker than it is. */
     this.badge = document.createElement('button');
     this.badge.className = 'badge';
-    this.badge.hidden = true;
     this.badge.addEventListener('click', () => zoomTo(1, this));
+    this.hint = document.createElement('div');
+    this.hint.className = 'hint';
+    this.hint.hidden = true;
+    this.hint.append(this.badge);
+    render(html`<button class="icon" aria-label="Do not show this again" title="Do not show this again" @click=${() => (view.hints.value = false)}>×</button>`, this.hint);
     const handles = document.createElement('div');
     this.drawMask = maskHandles(handles, () => this.place());
-    this.box.append(this.canvas, this.label, this.right, this.badge, handles);
+    this.box.append(this.canvas, this.label, this.right, this.hint, handles);
     /** The pending request. */
     this.url = '';
     this.shownUrl = '';
@@ -277,7 +281,7 @@ class Pane {
     const wrong = this.side !== 'in' && inPlace() ? `: ${inPlace()}` : '';
     const about = this.isAbout() ? `, about: key frame ${this.shown?.number}` : '';
     if (!this.error) this.label.textContent = `${nameOf(wipes ? 'in' : this.side)}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}${wipes ? '' : wrong}`;
-    this.badge.hidden = !small || this.side === 'in' || !isFine();
+    this.hint.hidden = !small || this.side === 'in' || !isFine() || !view.hints.value;
     this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
     this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
     this.right.textContent = wipes ? nameOf('out') + wrong : '';
@@ -523,7 +527,7 @@ export function startViewer(root) {
   });
   effect(() => {
     void [clip.value, key.value, reference.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
-    void [view.clipping.value, view.square.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
+    void [view.hints.value, view.clipping.value, view.square.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
     const playingNow = playing.value;
     for (const side of sidesOf(view.layout.value)) {
       const p = pane(side);
