@@ -286,8 +286,8 @@ fn the_picture_is_the_display_window_around_a_smaller_layer() {
         };
         let channels = [("R", 1.0), ("G", 1000.0), ("B", 3000.0), ("A", 5000.0), ("Z", 7000.0)];
         let list = AnyChannels::sort(channels.map(|(name, first)| filled(name, first)).into_iter().collect());
-        let mut attributes = LayerAttributes::default();
-        attributes.layer_position = exr::math::Vec2(position.0, position.1) + exr::math::Vec2(-7, 9);
+        let layer_position = exr::math::Vec2(position.0 - 7, position.1 + 9);
+        let attributes = LayerAttributes { layer_position, ..LayerAttributes::default() };
         let encoding = Encoding {
             compression: Compression::ZIP1,
             blocks: Blocks::ScanLines,
