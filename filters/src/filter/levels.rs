@@ -7,15 +7,16 @@
 //!
 //! With all channels, R, G and B change in the same way. In YUV luma changes, and the colour differences are multiplied
 //! by the slope of the line between black and white, which matches R, G and B at a gamma of 1. For one of R, G and B, or
-//! all of them by name, YUV is converted to float RGB and back. Premultiplied samples
+//! all of them by name, YUV is taken through float RGB, and the differences are added. Premultiplied samples
 //! are divided by alpha first and multiplied again afterwards. For integers the result is a linear function with one
 //! rounding, or a table of the exact values, rounded halves up; float samples are not clamped, and below black the
 //! function is linear.
 
 use super::point::{PointFilter, PointOperation};
-use super::{Entry, Filter, Plan, Render, Spec};
-use crate::frame::{Family, Format, FrameTime, PlaneSet};
-use crate::pixel::tone::{Bends, Limits, Nominal};
+use super::rgb::ThroughRgb;
+use super::{Band, Entry, Filter, Memory, Plan, Reach, Render, Spec};
+use crate::frame::{Alpha, Depth, Family, Format, FrameTime, PlaneSet, Scratch};
+use crate::pixel::tone::{Bends, Limits, Nominal, Tone};
 use crate::settings::{Animated, ChoiceEnum, Planes, SettingError, Unit};
 use crate::simd::Level;
 use crate::{choices, settings};
@@ -75,6 +76,10 @@ choices! {
 impl Spec for LevelsSpec {
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let all = matches!(self.channel, Channel::All | Channel::Rgb);
+        let of_rgb = matches!(self.channel, Channel::Rgb | Channel::R | Channel::G | Channel::B);
+        let through = of_rgb && input.family == Family::Yuv && !input.is_rgb();
+        let format = *input;
+        let input = if through { &format.float_rgb(Alpha::None) } else { input };
         let planes = match self.channel.id().parse::<Planes>() {
             _ if all => input.color_planes(),
             Ok(planes) => planes.resolve(input),
@@ -89,16 +94,11 @@ impl Spec for LevelsSpec {
             return Err(SettingError::new("channel", problem));
         }
         let of = Levels { set: self.clone(), planes, all };
-        Ok(PointFilter { format: *input, level, of }.boxed())
-    }
-
-    fn working_format(&self, input: &Format) -> Format {
-        let of_rgb = matches!(self.channel, Channel::Rgb | Channel::R | Channel::G | Channel::B);
-        if of_rgb && input.family == Family::Yuv && !input.is_rgb() {
-            input.float_rgb(input.alpha)
-        } else {
-            *input
+        if through {
+            let rgb = ThroughRgb::adding(&format, level)?;
+            return Ok(OfRgb { of, straight: *input, rgb, format, level }.boxed());
         }
+        Ok(PointFilter { format, level, of }.boxed())
     }
 }
 
@@ -144,6 +144,50 @@ impl PointOperation for Levels {
         let planes = [0, 1, 2, 3].map(plane);
         let writes = self.planes.filter(|p| planes[p] != Nominal::Same);
         (!writes.is_empty()).then(|| (Plan::in_place(writes), planes))
+    }
+}
+
+/// Levels of red, green and blue in YUV.
+struct OfRgb {
+    of: Levels,
+    /// The format in which they are set.
+    straight: Format,
+    rgb: ThroughRgb,
+    format: Format,
+    level: Level,
+}
+
+impl Render for OfRgb {
+    /// The functions of G, B and R, and the ends of their results.
+    type Params = (Vec<Tone>, [f32; 2]);
+    type State = ();
+
+    fn at(&self, at: &FrameTime) -> Option<(Plan, Self::Params)> {
+        let (_, nominal) = self.of.at(&self.straight, at)?;
+        let tones = (0..3).map(|p| nominal[p].tone(&self.straight, p)).collect();
+        let [low, high] = [&self.of.set.out_black, &self.of.set.out_white].map(|v| v.at(at) as f32);
+        let plan =
+            Plan { reach: Reach::Rows(self.rgb.reach()), ..Plan::in_place(self.format.color_planes()) };
+        Some((plan, (tones, [low.min(high), low.max(high)])))
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { fixed: 0, per_frame: self.rgb.memory() }
+    }
+
+    fn render(&self, (tones, ends): &Self::Params, (): &(), band: &mut Band<'_>, scratch: &mut Scratch) {
+        let clips = self.format.depth != Depth::Float;
+        self.rgb.render(band, scratch, |_, room, [r, g, b]| {
+            for (row, tone) in [g, b, r].into_iter().zip(tones) {
+                let before = &mut room[..row.len()];
+                before.copy_from_slice(row);
+                tone.apply(self.level, Depth::Float, bytemuck::cast_slice_mut(row));
+                if clips && !matches!(tone, Tone::Same) {
+                    row.iter_mut().for_each(|v| *v = v.clamp(ends[0], ends[1]));
+                }
+                row.iter_mut().zip(before).for_each(|(v, before)| *v -= *before);
+            }
+        });
     }
 }
 
