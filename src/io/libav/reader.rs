@@ -16,6 +16,7 @@ use ffmpeg_next::{Packet, frame};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A result of decoding.
 pub(crate) enum Item {
@@ -388,8 +389,8 @@ impl Reader {
     }
 
     /// Seeks to a point from which `target` can be decoded, and decodes up to it: `None` if it is intact only
-    /// when decoding from the start.
-    pub(crate) fn seek(&mut self, index: &Index, target: i64) -> Option<frame::Video> {
+    /// when decoding from the start, or once `stop` is set.
+    pub(crate) fn seek(&mut self, index: &Index, target: i64, stop: &AtomicBool) -> Option<frame::Video> {
         let mut limit = index.entries.len();
         // The start is an entry too, but needs no seeking.
         while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
@@ -400,10 +401,13 @@ impl Reader {
                 // Pictures that lead the entry may refer to others before it, so their errors are expected.
                 let errors = (!index.has_leading(i)).then_some(errors);
                 self.sought = sought;
-                let found = self.decode_to(target, index.entries[i].pts, errors);
+                let found = self.decode_to(target, index.entries[i].pts, errors, stop);
                 self.sought = None;
                 if found.is_some() {
                     return found;
+                }
+                if stop.load(Ordering::Relaxed) {
+                    return None;
                 }
                 if self.damaged {
                     break;
@@ -420,9 +424,15 @@ impl Reader {
 
     /// Decodes up to the picture with that timestamp, if it appears and is intact. `errors_at_entry`: the number of errors
     /// before the entry was decoded, unless others are expected before it appears.
-    fn decode_to(&mut self, target: i64, entry: i64, errors_at_entry: Option<u32>) -> Option<frame::Video> {
+    fn decode_to(
+        &mut self,
+        target: i64,
+        entry: i64,
+        errors_at_entry: Option<u32>,
+        stop: &AtomicBool,
+    ) -> Option<frame::Video> {
         let mut errors_at_entry = errors_at_entry;
-        loop {
+        while !stop.load(Ordering::Relaxed) {
             match self.next() {
                 Ok(Some(Item::Picture(p))) => {
                     let t = p.timestamp()?;
@@ -442,6 +452,7 @@ impl Reader {
                 Ok(Some(Item::Broken(..) | Item::Restart) | None) | Err(_) => return None,
             }
         }
+        None
     }
 
     /// Positions the decoder at the packet of entry `i`, and returns the number of errors before it.

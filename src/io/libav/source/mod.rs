@@ -31,11 +31,13 @@ use clock::Clock;
 use ffmpeg_next::frame;
 use grainfield_filters::frame::FieldOrder;
 use grainfield_filters::ratio::Ratio;
+use seek::NEVER;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Counting this number of frames from the start is fast enough.
 const NEAR_START: i64 = 32;
@@ -196,6 +198,10 @@ impl Source for Video {
     }
 
     fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        self.seek_until(number, &NEVER)
+    }
+
+    fn seek_until(&mut self, number: i64, stop: &AtomicBool) -> Result<(), SourceError> {
         let _log = self.log.enter();
         self.info.check_number(number)?;
         if number == self.next && !self.ended && !self.broken() {
@@ -209,11 +215,11 @@ impl Source for Video {
                     self.forward_only_reason
                 )));
             }
-            return self.skip_to(number);
+            return self.skip_to(number, stop);
         }
         let near = number > self.next && number - self.next <= FORWARD_LIMIT && !self.ended && !self.broken();
         if matches!(self.index, IndexState::Untried) && near {
-            return self.skip_to(number);
+            return self.skip_to(number, stop);
         }
         self.make_index();
         // After one error, do not trust the index for the rest.
@@ -224,7 +230,7 @@ impl Source for Video {
         if matches!(self.index, IndexState::Unreliable) && back && number > NEAR_START {
             self.make_exact()?;
             if self.info.last.is_some_and(|last| number > last) {
-                return self.seek(number);
+                return self.seek_until(number, stop);
             }
         }
         let entry = match (&self.index, self.indexed_pts(number)) {
@@ -241,13 +247,13 @@ impl Source for Video {
         if let Some((entry, here)) = entry {
             let near = number >= self.next && entry <= here && !self.ended && !self.broken();
             if !near && entry > 0 {
-                return self.seek_exact(number);
+                return self.seek_exact(number, stop);
             }
         }
         if number < self.next || self.ended || self.broken() {
-            return self.recount(number);
+            return self.recount(number, stop);
         }
-        self.skip_to(number)
+        self.skip_to(number, stop)
     }
 
     fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
