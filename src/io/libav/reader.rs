@@ -390,13 +390,20 @@ impl Reader {
 
     /// Seeks to a point from which `target` can be decoded, and decodes up to it: `None` if it is intact only
     /// when decoding from the start, or once `stop` is set.
-    pub(crate) fn seek(&mut self, index: &Index, target: i64, stop: &AtomicBool) -> Option<frame::Video> {
+    pub(crate) fn seek(
+        &mut self,
+        index: &Index,
+        target: i64,
+        stop: Option<&AtomicBool>,
+    ) -> Option<frame::Video> {
         let mut limit = index.entries.len();
         // The start is an entry too, but needs no seeking.
         while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
             limit = i;
-            // A decoder may find the order of pictures only if it sees them all.
-            for sought in [Some(target), None] {
+            // For a viewer, pictures that no other refers to are left out on the way, and with them their damage. A decoder
+            // may find the order of pictures only if it sees them all.
+            let ways = if stop.is_some() { &[Some(target), None][..] } else { &[None] };
+            for &sought in ways {
                 let errors = self.seek_to_entry(index, i)?;
                 // Pictures that lead the entry may refer to others before it, so their errors are expected.
                 let errors = (!index.has_leading(i)).then_some(errors);
@@ -406,7 +413,7 @@ impl Reader {
                 if found.is_some() {
                     return found;
                 }
-                if stop.load(Ordering::Relaxed) {
+                if is_set(stop) {
                     return None;
                 }
                 if self.damaged {
@@ -429,10 +436,10 @@ impl Reader {
         target: i64,
         entry: i64,
         errors_at_entry: Option<u32>,
-        stop: &AtomicBool,
+        stop: Option<&AtomicBool>,
     ) -> Option<frame::Video> {
         let mut errors_at_entry = errors_at_entry;
-        while !stop.load(Ordering::Relaxed) {
+        while !is_set(stop) {
             match self.next() {
                 Ok(Some(Item::Picture(p))) => {
                     let t = p.timestamp()?;
@@ -546,6 +553,11 @@ impl Reader {
         }
         false
     }
+}
+
+/// Whether a search is to end.
+pub(crate) fn is_set(stop: Option<&AtomicBool>) -> bool {
+    stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
 impl Stage {

@@ -4,10 +4,10 @@ use crate::libav::error::AvError;
 use crate::libav::index::exact::{ExactIndex, FrameRecord, MAX_FAILURES, MAX_FRAMES, SeekPoint, durations};
 use crate::libav::picture::{self, take_mark};
 use crate::libav::raw::Fields;
-use crate::libav::reader::{Item, Reader};
+use crate::libav::reader::{Item, Reader, is_set};
 use crate::libav::versions;
 use ffmpeg_next::frame;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// The smallest useful distance of seek points in packets.
 const SPACING: u32 = 8;
@@ -82,7 +82,7 @@ impl ExactIndex {
         &mut self,
         reader: &mut Reader,
         n: i64,
-        stop: &AtomicBool,
+        stop: Option<&AtomicBool>,
     ) -> Option<(frame::Video, u32)> {
         let record = *self.get(n)?;
         let end = self.seek_points.partition_point(|s| s.rank <= record.mark);
@@ -94,7 +94,7 @@ impl ExactIndex {
                 seek_point.failures = 0;
                 return Some((picture, record.mark));
             }
-            if stop.load(Ordering::Relaxed) {
+            if is_set(stop) {
                 return None;
             }
             seek_point.failures += 1;
@@ -104,8 +104,8 @@ impl ExactIndex {
 }
 
 /// Decodes up to a frame, if it appears and is identical, and nothing stops it.
-fn decode_to(reader: &mut Reader, record: &FrameRecord, stop: &AtomicBool) -> Option<frame::Video> {
-    while !stop.load(Ordering::Relaxed) {
+fn decode_to(reader: &mut Reader, record: &FrameRecord, stop: Option<&AtomicBool>) -> Option<frame::Video> {
+    while !is_set(stop) {
         match reader.next() {
             Ok(Some(Item::Picture(mut p))) => {
                 if take_mark(&mut p) == Some(record.mark) {

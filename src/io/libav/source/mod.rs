@@ -31,7 +31,6 @@ use clock::Clock;
 use ffmpeg_next::frame;
 use grainfield_filters::frame::FieldOrder;
 use grainfield_filters::ratio::Ratio;
-use seek::NEVER;
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::io::Read;
@@ -190,18 +189,9 @@ impl Video {
         let gap = next.map(|t| t.saturating_sub(placed.pts)).filter(|d| *d > 0);
         durations(versions::duration(placed.picture.av()).max(0), gap, self.clock.step)
     }
-}
 
-impl Source for Video {
-    fn info(&self) -> &Info {
-        &self.info
-    }
-
-    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
-        self.seek_until(number, &NEVER)
-    }
-
-    fn seek_until(&mut self, number: i64, stop: &AtomicBool) -> Result<(), SourceError> {
+    /// Makes `number` the next frame. With `stop`, which ends the search, it is one for a viewer.
+    fn seek_to(&mut self, number: i64, stop: Option<&AtomicBool>) -> Result<(), SourceError> {
         let _log = self.log.enter();
         self.info.check_number(number)?;
         if number == self.next && !self.ended && !self.broken() {
@@ -230,7 +220,7 @@ impl Source for Video {
         if matches!(self.index, IndexState::Unreliable) && back && number > NEAR_START {
             self.make_exact()?;
             if self.info.last.is_some_and(|last| number > last) {
-                return self.seek_until(number, stop);
+                return self.seek_to(number, stop);
             }
         }
         let entry = match (&self.index, self.indexed_pts(number)) {
@@ -254,6 +244,20 @@ impl Source for Video {
             return self.recount(number, stop);
         }
         self.skip_to(number, stop)
+    }
+}
+
+impl Source for Video {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        self.seek_to(number, None)
+    }
+
+    fn seek_until(&mut self, number: i64, stop: &AtomicBool) -> Result<(), SourceError> {
+        self.seek_to(number, Some(stop))
     }
 
     fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {

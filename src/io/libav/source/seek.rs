@@ -6,17 +6,14 @@ use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::{ExactIndex, FrameRecord};
 use crate::libav::picture::{is_damaged, take_mark};
 use crate::libav::raw::Fields;
-use crate::libav::reader::Item;
+use crate::libav::reader::{Item, is_set};
 use crate::libav::{index, side_data};
 use crate::media::SourceError;
 use ffmpeg_sys_next::AV_FRAME_FLAG_CORRUPT;
 use grainfield_filters::ratio::Ratio;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// For a search that goes on to its end.
-pub(super) static NEVER: AtomicBool = AtomicBool::new(false);
+use std::sync::atomic::AtomicBool;
 
 impl Video {
     /// Makes the index if there is none and it is possible.
@@ -138,7 +135,7 @@ impl Video {
                     // Decoders drop pictures after some entries that they return when decoding from the
                     // start.
                     if !self.counting && self.indexed_pts(self.next).is_some() {
-                        self.seek_exact(self.next, &NEVER)?;
+                        self.seek_exact(self.next, None)?;
                         continue;
                     }
                     // Fewer pictures than the packets promised.
@@ -157,7 +154,7 @@ impl Video {
                     return Err(av_error(&self.info.name, error, &what));
                 }
                 Some(Item::Restart) => {
-                    self.recount(self.next, &NEVER)?;
+                    self.recount(self.next, None)?;
                     continue;
                 }
                 Some(Item::Picture(picture)) => picture,
@@ -171,7 +168,7 @@ impl Video {
             };
             if !self.complete_from_index(&mut frame, mark) {
                 if !self.counting {
-                    self.seek_exact(self.next, &NEVER)?;
+                    self.seek_exact(self.next, None)?;
                     continue;
                 }
                 // Decoding from the start is right, so the index is wrong.
@@ -281,11 +278,11 @@ impl Video {
             self.make_exact()?;
         }
         // an exact index is made by reading everything
-        if self.ended { self.recount(self.next, &NEVER) } else { Ok(()) }
+        if self.ended { self.recount(self.next, None) } else { Ok(()) }
     }
 
     /// Makes `number` the next frame, from any position: from the nearest entry that works, else from the start.
-    pub(super) fn seek_exact(&mut self, number: i64, stop: &AtomicBool) -> Result<(), SourceError> {
+    pub(super) fn seek_exact(&mut self, number: i64, stop: Option<&AtomicBool>) -> Result<(), SourceError> {
         self.queue.clear();
         self.mark = None;
         self.reader.damaged = false;
@@ -300,7 +297,7 @@ impl Video {
             }
             _ => None,
         };
-        if found.is_none() && stop.load(Ordering::Relaxed) {
+        if found.is_none() && is_set(stop) {
             self.ended = true;
             return Err(self.bad("the search for a frame was stopped".into()));
         }
@@ -325,7 +322,7 @@ impl Video {
     }
 
     /// Restarts, and counts up to frame `number`.
-    pub(super) fn recount(&mut self, number: i64, stop: &AtomicBool) -> Result<(), SourceError> {
+    pub(super) fn recount(&mut self, number: i64, stop: Option<&AtomicBool>) -> Result<(), SourceError> {
         let Some(address) = &self.address else {
             return Err(self.bad(self.forward_only_reason.into()));
         };
@@ -338,9 +335,9 @@ impl Video {
     }
 
     /// Decodes and drops the frames before frame `number`.
-    pub(super) fn skip_to(&mut self, number: i64, stop: &AtomicBool) -> Result<(), SourceError> {
+    pub(super) fn skip_to(&mut self, number: i64, stop: Option<&AtomicBool>) -> Result<(), SourceError> {
         while self.next < number {
-            if stop.load(Ordering::Relaxed) {
+            if is_set(stop) {
                 return Err(self.bad("the search for a frame was stopped".into()));
             }
             match self.step() {
