@@ -36,6 +36,7 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Counting this number of frames from the start is fast enough.
 const NEAR_START: i64 = 32;
@@ -188,14 +189,9 @@ impl Video {
         let gap = next.map(|t| t.saturating_sub(placed.pts)).filter(|d| *d > 0);
         durations(versions::duration(placed.picture.av()).max(0), gap, self.clock.step)
     }
-}
 
-impl Source for Video {
-    fn info(&self) -> &Info {
-        &self.info
-    }
-
-    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+    /// Makes `number` the next frame. With `stop`, which ends the search, it is one for a viewer.
+    fn seek_to(&mut self, number: i64, stop: Option<&AtomicBool>) -> Result<(), SourceError> {
         let _log = self.log.enter();
         self.info.check_number(number)?;
         if number == self.next && !self.ended && !self.broken() {
@@ -209,11 +205,11 @@ impl Source for Video {
                     self.forward_only_reason
                 )));
             }
-            return self.skip_to(number);
+            return self.skip_to(number, stop);
         }
         let near = number > self.next && number - self.next <= FORWARD_LIMIT && !self.ended && !self.broken();
         if matches!(self.index, IndexState::Untried) && near {
-            return self.skip_to(number);
+            return self.skip_to(number, stop);
         }
         self.make_index();
         // After one error, do not trust the index for the rest.
@@ -224,7 +220,7 @@ impl Source for Video {
         if matches!(self.index, IndexState::Unreliable) && back && number > NEAR_START {
             self.make_exact()?;
             if self.info.last.is_some_and(|last| number > last) {
-                return self.seek(number);
+                return self.seek_to(number, stop);
             }
         }
         let entry = match (&self.index, self.indexed_pts(number)) {
@@ -241,13 +237,27 @@ impl Source for Video {
         if let Some((entry, here)) = entry {
             let near = number >= self.next && entry <= here && !self.ended && !self.broken();
             if !near && entry > 0 {
-                return self.seek_exact(number);
+                return self.seek_exact(number, stop);
             }
         }
         if number < self.next || self.ended || self.broken() {
-            return self.recount(number);
+            return self.recount(number, stop);
         }
-        self.skip_to(number)
+        self.skip_to(number, stop)
+    }
+}
+
+impl Source for Video {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+        self.seek_to(number, None)
+    }
+
+    fn seek_until(&mut self, number: i64, stop: &AtomicBool) -> Result<(), SourceError> {
+        self.seek_to(number, Some(stop))
     }
 
     fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
