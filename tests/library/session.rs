@@ -335,3 +335,25 @@ fn levels_change_channels_of_rgb_in_yuv_too() {
         }
     }
 }
+
+/// On the way to a far frame, a viewer's search leaves out pictures that no other refers to.
+#[test]
+fn far_frames_in_long_groups_of_pictures_are_those_of_a_render() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, codec) in [
+        ("a.mp4", "-c:v libx264 -g 90 -bf 3 -x264-params b-pyramid=normal:open-gop=1"),
+        ("b.mkv", "-c:v mpeg2video -g 60 -bf 2"),
+        ("c.ts", "-vf setfield=tff -c:v libx264 -flags +ildct+ilme -g 90 -bf 2"),
+    ] {
+        ffmpeg(folder.path(), &format!("-f lavfi -i testsrc2=size=96x64:rate=25:duration=8 {codec} {name}"));
+        let path = folder.path().join(name);
+        let path = path.to_str().unwrap();
+        let whole = hashes(path, "noise", |_| {});
+        assert_eq!(whole.len(), 200);
+        let clip = Clip::open(path).unwrap();
+        for n in [160, 71, 131, 72, 199, 88, 40, 161, 3] {
+            let picture = clip.frame(n, &recipe("noise")).unwrap();
+            assert_eq!((n, picture.digest()), whole[n as usize], "{name}");
+        }
+    }
+}
