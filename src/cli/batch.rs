@@ -194,9 +194,9 @@ pub(super) fn run(typed: Batch, matches: &ArgMatches, environment: &Environment)
     if plan.listed.is_none() {
         for found in sequences(plan.jobs.iter().map(|job| job.input.clone()).collect()).0 {
             report.say(&format!(
-                "{} of the inputs are the images {}: each is rendered by itself, as frame 0, with the same noise; as \
-                 one film they are the input of one render, '{}'",
-                found.files, found.pattern, found.pattern
+                "{} of the inputs are numbered images: each is rendered by itself as frame 0, with the same noise. If \
+                 they are one film, give '{}' to 'grainfield render'",
+                found.files, found.pattern
             ));
         }
     }

@@ -144,17 +144,35 @@ impl Frames {
         self.keep(&mut reader, number, false)
     }
 
-    /// Seeks to a frame that is far from the last one: unlike other seeks, this can be cancelled. Errors are left to the seek
-    /// that follows where this has not arrived.
+    /// Decodes up to a frame that is far from the last one, a picture at a time from the key frame before it: unlike a
+    /// seek, this can be cancelled. Errors are left to the seek that follows where this has not arrived.
     fn approach(&self, reader: &mut Reader, number: i64, stop: &AtomicBool) -> Result<(), FrameError> {
         let Some(target) = number.checked_sub(self.offset) else { return Ok(()) };
         let ahead = |at: i64| (0..=FORWARD_LIMIT).contains(&target.saturating_sub(at));
-        if reader.at.is_some_and(ahead) {
+        let entry = if reader.at.is_some_and(ahead) {
             return Ok(()); // soon, and its source may have no index yet
+        } else {
+            reader.source.key_frame(target.saturating_add(1), true)
+        };
+        let Some(entry) = entry.filter(|entry| *entry < target) else { return Ok(()) };
+        let mut at = match reader.at.take().filter(|at| (entry..target).contains(at)) {
+            Some(at) => at,
+            None if reader.source.seek(entry).is_err() => return Ok(()),
+            None => entry,
+        };
+        let mut slot = Slot::default();
+        while at < target {
+            if stop.load(Ordering::Relaxed) {
+                reader.at = Some(at);
+                return Err(PrepareError::Cancelled.into());
+            }
+            match guarded(|| Ok(reader.source.next(&mut slot)?)) {
+                Ok(Some(stamp)) if stamp.number == at => at += 1,
+                _ => return Ok(()),
+            }
         }
-        let sought = guarded(|| Ok(reader.source.seek_until(target, stop)?));
-        reader.at = sought.is_ok().then_some(target);
-        if stop.load(Ordering::Relaxed) { Err(PrepareError::Cancelled.into()) } else { Ok(()) }
+        reader.at = Some(at);
+        Ok(())
     }
 
     /// Reads a frame, and keeps it. One that is only on the way to another is `None` where that one does not need it.

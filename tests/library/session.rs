@@ -336,7 +336,6 @@ fn levels_change_channels_of_rgb_in_yuv_too() {
     }
 }
 
-/// On the way to a far frame, a viewer's search leaves out pictures that no other refers to.
 #[test]
 fn far_frames_in_long_groups_of_pictures_are_those_of_a_render() {
     let folder = tempfile::tempdir().unwrap();

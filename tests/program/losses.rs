@@ -85,6 +85,24 @@ fn properties_of_streams_are_kept_or_named() {
 }
 
 #[test]
+fn digital_video_keeps_its_shape_and_timecode_without_a_warning() {
+    let s = Session::new();
+    for shape in ["4/3", "16/9"] {
+        let more = format!("-vf setdar={shape},setfield=bff -c:v dvvideo -timecode 01:02:03:04");
+        let picture = "-f lavfi -i testsrc2=size=720x576:rate=25:duration=0.4 -pix_fmt yuv420p";
+        s.tool("ffmpeg", &format!("{FF} {picture} {more} in.dv"));
+        let said = s.run("render in.dv out.dv -y -f noise").ok().err;
+        assert!(!said.contains("lost"), "{said}");
+        let told = |file: &str| {
+            let entries = "stream=sample_aspect_ratio:format_tags=timecode";
+            s.tool("ffprobe", &format!("-v error -show_entries {entries} -of csv {file}")).text()
+        };
+        assert!(told("in.dv").contains("01:02:03:04"));
+        assert_eq!(told("in.dv"), told("out.dv"));
+    }
+}
+
+#[test]
 fn hidden_sound_does_not_come_back() {
     let s = Session::new();
     let picture = PICTURE.replace("0.8", "2");

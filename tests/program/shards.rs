@@ -308,6 +308,11 @@ fn batches() {
     s.run("render shots/a/plate.####.png f.####.png -f noise=strength=4 -q").ok();
     assert!(s.read("out/a/plate.0003.png") == s.read("f.0003.png"));
     s.run(batch).ok().says("2 done before");
+    // one by one, the images of a film have the same noise
+    s.run("batch 'f.????.png' --to 'single/{name}.png' -f noise")
+        .ok()
+        .says("4 of the inputs are numbered images")
+        .says("f.%04d.png");
     // the same options in another spelling are equal
     let batch_again = "batch 'shots/*/plate.####.png' --frame-offset=0 --to 'out/{dir}/{name}.####.png' --filters=noise=strength=4";
     s.run(&format!("{batch_again} --threads 1 --missing error --on-error=stop")).ok().says("2 done before");

@@ -243,12 +243,11 @@ fn a_drag_decodes_the_source_once() {
 #[test]
 fn frames_of_a_varying_rate_have_their_own_times() {
     let session = Session::new();
-    let made = Command::new("ffmpeg")
-        .args(["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2"])
-        .args(["-vf", "select=lt(n\\,10)+not(mod(n\\,5))", "-fps_mode", "vfr", "-pix_fmt", "yuv420p"])
-        .arg(session.path("uneven.mkv"))
-        .status();
-    assert!(made.unwrap().success());
+    session.tool(
+        "ffmpeg",
+        "-v error -f lavfi -i testsrc2=size=160x120:rate=25:duration=2 -vf select=lt(n\\,10)+not(mod(n\\,5)) -fps_mode vfr \
+         -pix_fmt yuv420p uneven.mkv",
+    );
     let studio = Studio::start(&session, "uneven.mkv");
     let b = Browser::start(1280, 720);
     b.open(&studio);
@@ -288,12 +287,8 @@ fn frames_of_a_varying_rate_have_their_own_times() {
 #[test]
 fn a_clip_plays_to_its_end_though_its_header_promises_more() {
     let session = Session::new();
-    let made = Command::new("ffmpeg")
-        .args(["-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=1"])
-        .args(["-f", "lavfi", "-i", "sine=duration=2", "-pix_fmt", "yuv420p"])
-        .arg(session.path("short.mp4"))
-        .status();
-    assert!(made.unwrap().success());
+    let inputs = "-f lavfi -i testsrc2=size=160x120:rate=25:duration=1 -f lavfi -i sine=duration=2";
+    session.tool("ffmpeg", &format!("-v error {inputs} -pix_fmt yuv420p short.mp4"));
     let studio = Studio::start(&session, "");
     let b = Browser::start(1280, 720);
     b.open(&studio);

@@ -111,7 +111,7 @@ pub fn bind(common: &Values, picture: &Format, level: Level) -> Result<Option<Ma
         Kind::Key(measure) => filters.push(Key::new(measure, common, picture, level)?.boxed()),
         Kind::Clip(clip) => {
             let clip = Second::new(clip, picture, level).map_err(|e| SettingError::new(MASK, e))?;
-            let clip = clip.paired(common.details().map(|clip| &**clip));
+            let clip = clip.paired(common.details());
             let luma = luma_weights(clip.input_format())?[0];
             let shown = Shown { clip, format: mask, luma };
             is_constant &= shown.clip.is_still();
@@ -358,9 +358,7 @@ impl Key {
                 return Err(SettingError::new(WHERE, problem));
             }
             let second = Second::new(Arc::clone(clip), format, level);
-            clean = Some(
-                second.map_err(|e| SettingError::new(WHERE, e))?.paired(common.details().map(|clip| &**clip)),
-            );
+            clean = Some(second.map_err(|e| SettingError::new(WHERE, e))?.paired(common.details()));
         }
         let squares = Format { family: Family::Gray, alpha: Alpha::None, ..rgb.rgb };
         Ok(Key {

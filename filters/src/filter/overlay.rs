@@ -388,6 +388,7 @@ fn difference_body(row: &mut [f32], base: &[f32], over: &[f32], a: &[f32], top: 
 fn add_sums_body(sx: u8, row: &[f32], sums: &mut [f32]) {
     match sx {
         0 => row.iter().zip(sums).for_each(|(v, sum)| *sum += v),
+        // A constant length makes it a vector loop.
         1 => row.chunks(2).zip(sums).for_each(|(v, sum)| *sum += v.iter().sum::<f32>()),
         _ => row.chunks(1 << sx).zip(sums).for_each(|(v, sum)| *sum += v.iter().sum::<f32>()),
     }

@@ -49,7 +49,7 @@ impl Second {
 
     /// Pairs the files of two image sequences whose numbers overlap by these numbers.
     #[must_use]
-    pub(super) fn paired(self, source: Option<&ClipDetails>) -> Second {
+    pub(super) fn paired(self, source: Option<&Arc<ClipDetails>>) -> Second {
         let overlap = |((a, b), (from, to)): ((i64, i64), (i64, i64))| a <= to && from <= b;
         let files = source.and_then(|source| source.numbers);
         let numbers = self.input.numbers().filter(|own| files.is_some_and(|files| overlap((*own, files))));

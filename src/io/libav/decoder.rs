@@ -71,12 +71,6 @@ impl Decoder {
         Ok(sent?)
     }
 
-    /// Whether pictures that no other refers to are left out, of the packets sent from here on.
-    pub(crate) fn leave_out_unreferenced(&mut self, yes: bool) {
-        self.opened.av_mut().skip_frame =
-            if yes { sys::AVDiscard::AVDISCARD_NONREF } else { sys::AVDiscard::AVDISCARD_DEFAULT };
-    }
-
     /// Receives a frame.
     pub(crate) fn receive(&mut self, into: &mut frame::Video) -> Result<NextFrame, AvError> {
         NextFrame::new(self.opened.receive_frame(into))

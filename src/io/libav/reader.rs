@@ -16,7 +16,6 @@ use ffmpeg_next::{Packet, frame};
 use ffmpeg_sys_next as sys;
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A result of decoding.
 pub(crate) enum Item {
@@ -84,8 +83,6 @@ pub(crate) struct Reader {
     marking: bool,
     /// The index of the next packet.
     rank: u32,
-    /// The timestamp before which nothing is wanted but what later pictures refer to.
-    sought: Option<i64>,
     /// Key packets that have passed, if they are recorded.
     seek_points: Option<Vec<SeekPoint>>,
     stage: Option<Stage>,
@@ -120,7 +117,6 @@ impl Reader {
             damaged: false,
             marking: false,
             rank: 0,
-            sought: None,
             seek_points: None,
             stage: None,
         })
@@ -353,8 +349,6 @@ impl Reader {
             }
             picture::mark(&mut self.packet, rank)?;
         }
-        let unwanted = self.sought.zip(self.packet.pts()).is_some_and(|(sought, pts)| pts < sought);
-        self.decoder.leave_out_unreferenced(unwanted);
         self.decoder.send(Some(&self.packet))
     }
 
@@ -389,36 +383,17 @@ impl Reader {
     }
 
     /// Seeks to a point from which `target` can be decoded, and decodes up to it: `None` if it is intact only
-    /// when decoding from the start, or once `stop` is set.
-    pub(crate) fn seek(
-        &mut self,
-        index: &Index,
-        target: i64,
-        stop: Option<&AtomicBool>,
-    ) -> Option<frame::Video> {
+    /// when decoding from the start.
+    pub(crate) fn seek(&mut self, index: &Index, target: i64) -> Option<frame::Video> {
         let mut limit = index.entries.len();
         // The start is an entry too, but needs no seeking.
         while let Some(i) = index.entry_before(target, limit).filter(|&i| index.entries[i].order > 0) {
             limit = i;
-            // For a viewer, pictures that no other refers to are left out on the way, and with them their damage. A decoder
-            // may find the order of pictures only if it sees them all.
-            let ways = if stop.is_some() { &[Some(target), None][..] } else { &[None] };
-            for &sought in ways {
-                let errors = self.seek_to_entry(index, i)?;
-                // Pictures that lead the entry may refer to others before it, so their errors are expected.
-                let errors = (!index.has_leading(i)).then_some(errors);
-                self.sought = sought;
-                let found = self.decode_to(target, index.entries[i].pts, errors, stop);
-                self.sought = None;
-                if found.is_some() {
-                    return found;
-                }
-                if is_set(stop) {
-                    return None;
-                }
-                if self.damaged {
-                    break;
-                }
+            let errors = self.seek_to_entry(index, i)?;
+            // Pictures that lead the entry may refer to others before it, so their errors are expected.
+            let errors = (!index.has_leading(i)).then_some(errors);
+            if let Some(picture) = self.decode_to(target, index.entries[i].pts, errors) {
+                return Some(picture);
             }
         }
         None
@@ -431,15 +406,9 @@ impl Reader {
 
     /// Decodes up to the picture with that timestamp, if it appears and is intact. `errors_at_entry`: the number of errors
     /// before the entry was decoded, unless others are expected before it appears.
-    fn decode_to(
-        &mut self,
-        target: i64,
-        entry: i64,
-        errors_at_entry: Option<u32>,
-        stop: Option<&AtomicBool>,
-    ) -> Option<frame::Video> {
+    fn decode_to(&mut self, target: i64, entry: i64, errors_at_entry: Option<u32>) -> Option<frame::Video> {
         let mut errors_at_entry = errors_at_entry;
-        while !is_set(stop) {
+        loop {
             match self.next() {
                 Ok(Some(Item::Picture(p))) => {
                     let t = p.timestamp()?;
@@ -459,7 +428,6 @@ impl Reader {
                 Ok(Some(Item::Broken(..) | Item::Restart) | None) | Err(_) => return None,
             }
         }
-        None
     }
 
     /// Positions the decoder at the packet of entry `i`, and returns the number of errors before it.
@@ -553,11 +521,6 @@ impl Reader {
         }
         false
     }
-}
-
-/// Whether a search is to end.
-pub(crate) fn is_set(stop: Option<&AtomicBool>) -> bool {
-    stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
 impl Stage {

@@ -260,15 +260,6 @@ pub trait Source: Send {
     /// outside `first..=last`.
     fn seek(&mut self, number: i64) -> Result<(), SourceError>;
 
-    /// The same for a viewer: it may end with an error soon after `stop` is set.
-    ///
-    /// # Errors
-    /// As those of [`seek`](Source::seek).
-    fn seek_until(&mut self, number: i64, stop: &AtomicBool) -> Result<(), SourceError> {
-        let _ = stop;
-        self.seek(number)
-    }
-
     /// Reads the next frame into the slot, or leaves the rest to [`Decode`]. `Ok(None)` is the end. Whoever fills
     /// the slot resets its frame to the source's format.
     ///

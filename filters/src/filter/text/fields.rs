@@ -142,9 +142,7 @@ impl Fields {
         }
         out.chars().take(MAX_CHARS).collect()
     }
-}
 
-impl Fields {
     /// The name of the file of a frame.
     fn file(&self, frame: i64) -> String {
         let name = &self.details.file;

@@ -4,10 +4,9 @@ use crate::libav::error::AvError;
 use crate::libav::index::exact::{ExactIndex, FrameRecord, MAX_FAILURES, MAX_FRAMES, SeekPoint, durations};
 use crate::libav::picture::{self, take_mark};
 use crate::libav::raw::Fields;
-use crate::libav::reader::{Item, Reader, is_set};
+use crate::libav::reader::{Item, Reader};
 use crate::libav::versions;
 use ffmpeg_next::frame;
-use std::sync::atomic::AtomicBool;
 
 /// The smallest useful distance of seek points in packets.
 const SPACING: u32 = 8;
@@ -78,24 +77,16 @@ impl ExactIndex {
 
     /// Seeks to a point from which frame `n` can be decoded, and decodes up to it; `None` if only decoding from the
     /// start works.
-    pub(super) fn seek(
-        &mut self,
-        reader: &mut Reader,
-        n: i64,
-        stop: Option<&AtomicBool>,
-    ) -> Option<(frame::Video, u32)> {
+    pub(super) fn seek(&mut self, reader: &mut Reader, n: i64) -> Option<(frame::Video, u32)> {
         let record = *self.get(n)?;
         let end = self.seek_points.partition_point(|s| s.rank <= record.mark);
         let is_usable = |s: &&mut SeekPoint| s.rank > 0 && s.failures < MAX_FAILURES;
         for seek_point in self.seek_points[..end].iter_mut().rev().filter(is_usable).take(TRIES) {
             if reader.seek_to_point(seek_point)
-                && let Some(picture) = decode_to(reader, &record, stop)
+                && let Some(picture) = decode_to(reader, &record)
             {
                 seek_point.failures = 0;
                 return Some((picture, record.mark));
-            }
-            if is_set(stop) {
-                return None;
             }
             seek_point.failures += 1;
         }
@@ -103,9 +94,9 @@ impl ExactIndex {
     }
 }
 
-/// Decodes up to a frame, if it appears and is identical, and nothing stops it.
-fn decode_to(reader: &mut Reader, record: &FrameRecord, stop: Option<&AtomicBool>) -> Option<frame::Video> {
-    while !is_set(stop) {
+/// Decodes up to a frame, if it appears and is identical.
+fn decode_to(reader: &mut Reader, record: &FrameRecord) -> Option<frame::Video> {
+    loop {
         match reader.next() {
             Ok(Some(Item::Picture(mut p))) => {
                 if take_mark(&mut p) == Some(record.mark) {
@@ -121,5 +112,4 @@ fn decode_to(reader: &mut Reader, record: &FrameRecord, stop: Option<&AtomicBool
             Ok(Some(Item::Broken(..) | Item::Restart) | None) | Err(_) => return None,
         }
     }
-    None
 }

@@ -36,7 +36,6 @@ use std::ffi::OsStr;
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 /// Counting this number of frames from the start is fast enough.
 const NEAR_START: i64 = 32;
@@ -189,9 +188,14 @@ impl Video {
         let gap = next.map(|t| t.saturating_sub(placed.pts)).filter(|d| *d > 0);
         durations(versions::duration(placed.picture.av()).max(0), gap, self.clock.step)
     }
+}
 
-    /// Makes `number` the next frame. With `stop`, which ends the search, it is one for a viewer.
-    fn seek_to(&mut self, number: i64, stop: Option<&AtomicBool>) -> Result<(), SourceError> {
+impl Source for Video {
+    fn info(&self) -> &Info {
+        &self.info
+    }
+
+    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
         let _log = self.log.enter();
         self.info.check_number(number)?;
         if number == self.next && !self.ended && !self.broken() {
@@ -205,11 +209,11 @@ impl Video {
                     self.forward_only_reason
                 )));
             }
-            return self.skip_to(number, stop);
+            return self.skip_to(number);
         }
         let near = number > self.next && number - self.next <= FORWARD_LIMIT && !self.ended && !self.broken();
         if matches!(self.index, IndexState::Untried) && near {
-            return self.skip_to(number, stop);
+            return self.skip_to(number);
         }
         self.make_index();
         // After one error, do not trust the index for the rest.
@@ -220,7 +224,7 @@ impl Video {
         if matches!(self.index, IndexState::Unreliable) && back && number > NEAR_START {
             self.make_exact()?;
             if self.info.last.is_some_and(|last| number > last) {
-                return self.seek_to(number, stop);
+                return self.seek(number);
             }
         }
         let entry = match (&self.index, self.indexed_pts(number)) {
@@ -237,27 +241,13 @@ impl Video {
         if let Some((entry, here)) = entry {
             let near = number >= self.next && entry <= here && !self.ended && !self.broken();
             if !near && entry > 0 {
-                return self.seek_exact(number, stop);
+                return self.seek_exact(number);
             }
         }
         if number < self.next || self.ended || self.broken() {
-            return self.recount(number, stop);
+            return self.recount(number);
         }
-        self.skip_to(number, stop)
-    }
-}
-
-impl Source for Video {
-    fn info(&self) -> &Info {
-        &self.info
-    }
-
-    fn seek(&mut self, number: i64) -> Result<(), SourceError> {
-        self.seek_to(number, None)
-    }
-
-    fn seek_until(&mut self, number: i64, stop: &AtomicBool) -> Result<(), SourceError> {
-        self.seek_to(number, Some(stop))
+        self.skip_to(number)
     }
 
     fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {

@@ -240,7 +240,7 @@ impl Video {
         }
         if length == Length::Exact && matches!(self.index, IndexState::Unreliable) {
             self.make_exact()?;
-            self.recount(0, None)?;
+            self.recount(0)?;
         }
         Ok(())
     }

@@ -6,14 +6,13 @@ use crate::libav::index::cache::IndexCache;
 use crate::libav::index::exact::{ExactIndex, FrameRecord};
 use crate::libav::picture::{is_damaged, take_mark};
 use crate::libav::raw::Fields;
-use crate::libav::reader::{Item, is_set};
+use crate::libav::reader::Item;
 use crate::libav::{index, side_data};
 use crate::media::SourceError;
 use ffmpeg_sys_next::AV_FRAME_FLAG_CORRUPT;
 use grainfield_filters::ratio::Ratio;
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 impl Video {
     /// Makes the index if there is none and it is possible.
@@ -135,7 +134,7 @@ impl Video {
                     // Decoders drop pictures after some entries that they return when decoding from the
                     // start.
                     if !self.counting && self.indexed_pts(self.next).is_some() {
-                        self.seek_exact(self.next, None)?;
+                        self.seek_exact(self.next)?;
                         continue;
                     }
                     // Fewer pictures than the packets promised.
@@ -154,7 +153,7 @@ impl Video {
                     return Err(av_error(&self.info.name, error, &what));
                 }
                 Some(Item::Restart) => {
-                    self.recount(self.next, None)?;
+                    self.recount(self.next)?;
                     continue;
                 }
                 Some(Item::Picture(picture)) => picture,
@@ -168,7 +167,7 @@ impl Video {
             };
             if !self.complete_from_index(&mut frame, mark) {
                 if !self.counting {
-                    self.seek_exact(self.next, None)?;
+                    self.seek_exact(self.next)?;
                     continue;
                 }
                 // Decoding from the start is right, so the index is wrong.
@@ -278,37 +277,31 @@ impl Video {
             self.make_exact()?;
         }
         // an exact index is made by reading everything
-        if self.ended { self.recount(self.next, None) } else { Ok(()) }
+        if self.ended { self.recount(self.next) } else { Ok(()) }
     }
 
     /// Makes `number` the next frame, from any position: from the nearest entry that works, else from the start.
-    pub(super) fn seek_exact(&mut self, number: i64, stop: Option<&AtomicBool>) -> Result<(), SourceError> {
+    pub(super) fn seek_exact(&mut self, number: i64) -> Result<(), SourceError> {
         self.queue.clear();
         self.mark = None;
         self.reader.damaged = false;
         self.check_index()?;
         let target = self.indexed_pts(number);
         let found = match (&mut self.index, target) {
-            (IndexState::Packets(index), Some(target)) => {
-                self.reader.seek(index, target, stop).map(|p| (p, None))
-            }
+            (IndexState::Packets(index), Some(target)) => self.reader.seek(index, target).map(|p| (p, None)),
             (IndexState::Exact(exact), Some(_)) => {
-                exact.seek(&mut self.reader, number, stop).map(|(picture, mark)| (picture, Some(mark)))
+                exact.seek(&mut self.reader, number).map(|(picture, mark)| (picture, Some(mark)))
             }
             _ => None,
         };
-        if found.is_none() && is_set(stop) {
-            self.ended = true;
-            return Err(self.bad("the search for a frame was stopped".into()));
-        }
         // In damaged data there are fewer pictures than the packets promise.
         if self.reader.damaged && matches!(self.index, IndexState::Packets(_)) {
             self.index = IndexState::Unreliable;
             self.make_exact()?;
             return if self.indexed_pts(number).is_some() {
-                self.seek_exact(number, stop)
+                self.seek_exact(number)
             } else {
-                self.recount(number, stop)
+                self.recount(number)
             };
         }
         if let Some((picture, mark)) = found {
@@ -318,11 +311,11 @@ impl Video {
             (self.next, self.counting, self.ended, self.found_by_seeking) = (number, false, false, true);
             return Ok(());
         }
-        self.recount(number, stop)
+        self.recount(number)
     }
 
     /// Restarts, and counts up to frame `number`.
-    pub(super) fn recount(&mut self, number: i64, stop: Option<&AtomicBool>) -> Result<(), SourceError> {
+    pub(super) fn recount(&mut self, number: i64) -> Result<(), SourceError> {
         let Some(address) = &self.address else {
             return Err(self.bad(self.forward_only_reason.into()));
         };
@@ -331,15 +324,12 @@ impl Video {
         self.mark = None;
         (self.next, self.counting, self.ended, self.last_pts, self.found_by_seeking) =
             (0, true, false, None, false);
-        self.skip_to(number, stop)
+        self.skip_to(number)
     }
 
     /// Decodes and drops the frames before frame `number`.
-    pub(super) fn skip_to(&mut self, number: i64, stop: Option<&AtomicBool>) -> Result<(), SourceError> {
+    pub(super) fn skip_to(&mut self, number: i64) -> Result<(), SourceError> {
         while self.next < number {
-            if is_set(stop) {
-                return Err(self.bad("the search for a frame was stopped".into()));
-            }
             match self.step() {
                 Ok(Some(_)) => {}
                 Ok(None) => {
