@@ -13,8 +13,10 @@ fn matched(chain: &str, output: &str) -> (Session, Value) {
 
 fn matched_over(clean: &str, chain: &str, output: &str) -> (Session, Value) {
     let s = Session::new();
-    s.run(&format!("render {clean} plate.y4m -f {chain} --seed 5")).ok();
-    let report = s.run(&format!("match plate.y4m --clean {clean} -o {output} --plot plot.png --json")).ok();
+    // y4m has no R, G and B.
+    let plate = if clean.contains("gbrp") { "plate.%d.png" } else { "plate.y4m" };
+    s.run(&format!("render {clean} {plate} -f {chain} --seed 5")).ok();
+    let report = s.run(&format!("match {plate} --clean {clean} -o {output} --plot plot.png --json")).ok();
     assert!(s.read("plot.png").starts_with(b"\x89PNG"));
     (s, serde_json::from_str(&report.text()).unwrap())
 }
@@ -100,6 +102,26 @@ fn skew_is_found_again() {
         let report = s.run(&format!("match plate.y4m --clean {FEW} -o out.toml --json")).ok();
         let report: Value = serde_json::from_str(&report.text()).unwrap();
         assert!(!report["chain"].as_str().unwrap().contains("skew"), "{}", report["chain"]);
+    }
+}
+
+/// Channels of a scan, and U and V, have grain of unlike strength; that of equal ones is not called unlike.
+#[test]
+fn the_strengths_of_channels_are_found_again() {
+    for (format, chain, wanted) in [
+        ("gbrp10", "grain=strength=5:chroma=0.7:red=0.8:blue=1.7", [0.8, 1.7]),
+        ("yuv444p10", "grain=strength=5:red=0.7:blue=1.25", [0.748, 1.336]),
+        ("gbrp10", "grain=strength=5:chroma=0.7", [1.0, 1.0]),
+    ] {
+        let (s, report) = matched_over(&CLEAN.replace("yuv420p10", format), chain, "out.toml");
+        let recipe = Recipe::parse_toml(std::str::from_utf8(&s.read("out.toml")).unwrap()).unwrap();
+        for (id, wanted) in ["red", "blue"].into_iter().zip(wanted) {
+            let found = setting(&recipe, id);
+            assert!((found / wanted - 1.0).abs() <= 0.03, "{id}: {}", recipe.to_chain());
+        }
+        for plane in 0..3 {
+            assert!(number(&report, plane, "strength_rms") < 0.04, "{plane}: {report:#}");
+        }
     }
 }
 

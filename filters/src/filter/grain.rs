@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | Y, grey | its own | the sample itself |
 //! | U, V | their own, weaker by `chroma`, on their own raster but as coarse as luma's to the eye | the mean of the luma of their block |
-//! | R, G, B | `chroma` of their own, strongest in B, the rest in common, equally strong in all | the sample itself, so that none grows in a channel that is black |
+//! | R, G, B | `chroma` of their own, strongest in B, the rest in common, equally strong in all, times `red` and `blue` | the sample itself, so that none grows in a channel that is black |
 //!
 //! The kernel, the response and the rounding are stated in [`crate::pixel::grain`]. Size and strength are those of a
 //! picture 1920 wide; at another width the grain is the same after both pictures are scaled to the smaller width
@@ -80,10 +80,10 @@ impl Spec for GrainSpec {
         let look = [&self.size, &self.sharpness, &self.chroma_size, &self.variation].map(Animated::constant);
         if let [Some(size), Some(sharpness), Some(chroma_size), Some(variation)] = look {
             let look = grain.look_of(size, sharpness, chroma_size, variation);
-            let (strength, chroma) = (self.strength.constant(), self.chroma.constant());
-            let skew = self.skew.constant();
-            if let (Some(strength), Some(chroma), Some(skew)) = (strength, chroma, skew) {
-                grain.kernels = Some(Arc::new(grain.kernels_of(&look, strength, chroma, skew)));
+            let amounts = self.amounts().map(Animated::constant);
+            if let [Some(strength), Some(chroma), Some(skew), Some(red), Some(blue)] = amounts {
+                let amounts = [strength, chroma, skew, red, blue];
+                grain.kernels = Some(Arc::new(grain.kernels_of(&look, amounts)));
             }
             grain.look = Some(Arc::new(look));
         }
@@ -240,7 +240,9 @@ impl Grain {
         if self.set.monochrome { 0.0 } else { chroma.min(1.0) }
     }
 
-    fn kernels_of(&self, look: &Look, strength: f64, chroma: f64, skew: f64) -> Kernels {
+    /// The kernels for values of [`GrainSpec::amounts`].
+    fn kernels_of(&self, look: &Look, [strength, chroma, skew, red, blue]: [f64; 5]) -> Kernels {
+        let factors = [1.0, blue, red];
         let gain = |p: usize, strength: f64| {
             let sum = Sum::new(look, p);
             let (strength, deviation) = (strength * sum.strength, sum.deviation);
@@ -282,7 +284,8 @@ impl Grain {
             } else {
                 chroma
             };
-            let (skew, gain) = (self.skew_of(look, p, strength * part, skew), gain(p, strength * part));
+            let strength = strength * part * factors[p];
+            let (skew, gain) = (self.skew_of(look, p, strength, skew), gain(p, strength));
             let kernel = match self.format.depth {
                 Depth::Bits(bits) => {
                     let all = (0, ((1u32 << bits) - 1) as u16);
@@ -297,10 +300,11 @@ impl Grain {
             };
             kernel.skewed(skew)
         };
-        // Grey has one plane, and U and V share theirs.
+        // Grey has one plane, and equal U and V share theirs.
         let first = kernel(0);
         let second = if self.format.planes() > 2 { kernel(1) } else { first.clone() };
-        let third = if self.format.is_rgb() { kernel(2) } else { second.clone() };
+        let apart = self.format.planes() > 2 && (self.format.is_rgb() || blue != red);
+        let third = if apart { kernel(2) } else { second.clone() };
         [first, second, third]
     }
 
@@ -315,8 +319,7 @@ impl Grain {
 
     fn kernels(&self, at: &FrameTime, look: &Look) -> Arc<Kernels> {
         self.kernels.clone().unwrap_or_else(|| {
-            let set = &self.set;
-            Arc::new(self.kernels_of(look, set.strength.at(at), set.chroma.at(at), set.skew.at(at)))
+            Arc::new(self.kernels_of(look, self.set.amounts().map(|setting| setting.at(at))))
         })
     }
 

@@ -19,6 +19,9 @@ const ROUNDS: u64 = 4;
 /// The smallest significant and the largest allowed value of `temporal`.
 const TEMPORAL: [f64; 2] = [0.02, 0.9];
 
+/// The difference of a channel's factor from 1 that is chance.
+const EQUAL: f64 = 0.01;
+
 /// A recipe that makes a clean picture as grainy as a plate, and the quality of the match.
 #[derive(Clone, Debug)]
 pub struct RecipeMatch {
@@ -41,6 +44,8 @@ struct GrainSettings {
     skew: f64,
     chroma: f64,
     chroma_size: f64,
+    /// The factors of R or V, and of B or U.
+    red_blue: [f64; 2],
     temporal: f64,
     hold: u32,
 }
@@ -81,6 +86,9 @@ pub fn recipe(
             settings.skew += part * (skew.unwrap_or(0.0) - settings.skew);
         }
         settings.correct_chroma(&format, plate, &rendered, part);
+        if generated {
+            settings.correct_channels(&format, plate, &rendered, part);
+        }
         if generated {
             correct(luma, &settings.shape, 1.0, &rendered.planes()[..1]);
             correct(colours, &settings.shape, settings.chroma_size, &rendered.planes()[1..]);
@@ -134,6 +142,7 @@ fn first_settings(format: &Format, plate: &Residual) -> GrainSettings {
         skew: 0.0,
         chroma,
         chroma_size: 1.0,
+        red_blue: [1.0; 2],
         temporal,
         hold,
     }
@@ -178,6 +187,30 @@ impl GrainSettings {
         }
     }
 
+    /// Corrects the factors of R and B against G, or of V and U against both together, by `part` of the difference of a
+    /// render from the plate.
+    fn correct_channels(&mut self, format: &Format, plate: &Residual, rendered: &Residual, part: f64) {
+        let ratio = |p: usize| {
+            let bins = plate.planes()[p].bins.iter().zip(&rendered.planes()[p].bins);
+            let both = bins.filter(|(plate, rendered)| plate.counts() && rendered.counts());
+            let sums = both.fold([0.0; 2], |[wanted, made], (plate, rendered)| {
+                [wanted + plate.count * plate.strength(), made + plate.count * rendered.strength()]
+            });
+            if sums[0] > 0.0 && sums[1] > 0.0 { sums[0] / sums[1] } else { 1.0 }
+        };
+        let (red, blue) = match (plate.planes().len(), format.is_rgb()) {
+            (3, true) => (ratio(2) / ratio(0), ratio(1) / ratio(0)),
+            (3, false) if self.chroma > 0.0 => {
+                let both = (ratio(1) * ratio(2)).sqrt();
+                (ratio(2) / both, ratio(1) / both)
+            }
+            _ => return,
+        };
+        for (factor, ratio) in self.red_blue.iter_mut().zip([red, blue]) {
+            *factor = (*factor * ratio.clamp(0.5, 2.0).powf(part)).clamp(0.0, 4.0);
+        }
+    }
+
     fn steps(&self, format: &Format) -> Vec<Step> {
         let strength = self.curve.peak();
         let number = |v: f64, digits: i32| {
@@ -203,6 +236,11 @@ impl GrainSettings {
         }
         if self.chroma_size != 1.0 {
             values.push(("chroma-size", number(self.chroma_size, 2)));
+        }
+        for (id, factor) in ["red", "blue"].into_iter().zip(self.red_blue) {
+            if (factor - 1.0).abs() > EQUAL {
+                values.push((id, number(factor, 3)));
+            }
         }
         if self.temporal > 0.0 {
             values.push(("temporal", number(self.temporal, 3)));

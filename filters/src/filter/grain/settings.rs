@@ -43,6 +43,11 @@ settings! {
         /// A curve of your own, brightness=strength, both from 0 to 1, connected by straight lines: 0=0;0.3=1;1=0.2.
         /// Replaces `curve`.
         points: Option<Points> = points(0.0..=MOST).group("Response"),
+        /// Factor of the strength in R; in YUV, of that in V.
+        red: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0).group("Channels"),
+        /// Factor of the strength in B; in YUV, of that in U. Scans of colour negatives often have one and a half to two times
+        /// as much grain in B as in G.
+        blue: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0).group("Channels"),
         /// Correlation of the grain of neighbouring frames. 0, as on film, is fastest; 0.3 reduces the flicker of grain; higher
         /// values cost more frames of noise.
         temporal: Animated =
@@ -163,6 +168,11 @@ impl Curve {
 }
 
 impl GrainSpec {
+    /// The settings that decide how much grain there is.
+    pub(super) fn amounts(&self) -> [&Animated; 5] {
+        [&self.strength, &self.chroma, &self.skew, &self.red, &self.blue]
+    }
+
     pub(super) fn agree(&self, given: &Values) -> Result<(), SettingError> {
         if self.points.is_some() && given.given("curve").is_some() {
             let problem = "they replace the curve: give only one of the two";

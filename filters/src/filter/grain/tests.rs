@@ -352,6 +352,37 @@ fn nothing_to_do() {
     assert_eq!(bind("", &alpha, Level::SCALAR).at(&at(0)).unwrap().plan.writes, PlaneSet(0b111));
 }
 
+/// The grain of a plane is multiplied by its factor, and that of the others stays.
+#[test]
+fn red_and_blue_are_factors() {
+    let grain = |format: &str, given: &str| -> Vec<Vec<f64>> {
+        let format = Format::from_name(format, 64, 16).unwrap();
+        let mut frame = Frame::new(format);
+        let grey = |frame: &mut Frame, p: usize, y: usize| frame.row_mut::<u16>(p, y).fill(0x8000);
+        (0..3).for_each(|p| (0..16).for_each(|y| grey(&mut frame, p, y)));
+        render(&*bind(given, &format, Level::best()), &mut frame, 3, &[]);
+        let row =
+            |p: usize, y: usize| frame.row::<u16>(p, y).iter().map(|&s| f64::from(s) - 32768.0).collect();
+        (0..3).map(|p| (0..16).flat_map(|y| -> Vec<f64> { row(p, y) }).collect()).collect()
+    };
+    for format in ["gbrp16", "yuv444p16"] {
+        for chroma in ["0.6", "2"] {
+            let base = grain(format, &format!("curve=flat:chroma={chroma}"));
+            let made = grain(format, &format!("curve=flat:chroma={chroma}:red=0.5:blue=2"));
+            for (p, factor) in [1.0, 2.0, 0.5].into_iter().enumerate() {
+                for (base, made) in base[p].iter().zip(&made[p]) {
+                    let wanted = base * factor;
+                    assert!(
+                        (made - wanted).abs() <= 2.0 + 0.004 * wanted.abs(),
+                        "{format} {p}: {base} {made}"
+                    );
+                }
+            }
+        }
+        assert_eq!(grain(format, "blue=0:chroma=0")[1], vec![0.0; 64 * 16], "{format}");
+    }
+}
+
 #[test]
 fn settings_that_move() {
     let format = Format::from_name("yuv420p", 960, 8).unwrap();
