@@ -400,6 +400,9 @@ fn load_body<T: ConvertF32>(
                 row.iter_mut().zip(alpha).for_each(|(v, a)| *v /= divisor(*a));
             }
             space.curve.linearize(tile.level(), row);
+            if space.keeps_above_white {
+                row.iter_mut().filter(|v| **v > 1.0).for_each(|v| *v = 1.0);
+            }
             before[at + j * part.stride..][..n].copy_from_slice(row);
             if tile.multiplied {
                 row.iter_mut().zip(alpha).for_each(|(v, a)| *v *= tile.share(*a));

@@ -27,6 +27,8 @@ pub(super) struct WorkingSpace {
     pub(super) curve: TransferFunction,
     /// Whether the rise of a value towards white is [softened](super::store::soften).
     pub(super) softens: bool,
+    /// Whether what a value has above white is kept apart: screened light would darken it.
+    pub(super) keeps_above_white: bool,
     /// To G, B and R from Y, U and V, and back; `None` where the planes are light themselves.
     pub(super) matrix: Option<[[[f64; 3]; 3]; 2]>,
     /// The number of working colours of a cell.
@@ -53,7 +55,13 @@ impl WorkingSpace {
         let adds = !styles.is_empty() && styles.iter().all(|s| s.blend == Blend::Add);
         // What is below a picture with alpha is not known yet, nor where white is.
         let softens = adds && format.depth != Depth::Float && format.alpha == Alpha::None;
-        let is_direct = curve == TransferFunction::Linear && !softens && (matrix.is_none() || covers);
+        let screens = styles.iter().any(|s| s.blend == Blend::Screen)
+            && styles.iter().all(|s| matches!(s.blend, Blend::Add | Blend::Screen));
+        let keeps_above_white = screens && format.depth == Depth::Float;
+        let is_direct = curve == TransferFunction::Linear
+            && !softens
+            && !keeps_above_white
+            && (matrix.is_none() || covers);
         let own: Vec<DrawPlane> = (0..format.planes()).map(|p| DrawPlane::of(format, p)).collect();
         let mut chroma: Vec<PlaneSet> = Vec::new();
         if matrix.is_some() && !is_direct {
@@ -68,6 +76,7 @@ impl WorkingSpace {
             is_direct,
             curve,
             softens,
+            keeps_above_white,
             matrix: matrix.filter(|_| !is_direct).map(|m| [m.to_rgb(), m.to_yuv()]),
             colours: if format.family == Family::Gray { 1 } else { 3 },
             chroma,

@@ -31,17 +31,18 @@ fn light_never_darkens() {
         "gbrp16",
         "gbrap",
         "gbrpf32",
+        "gbrapf32",
     ] {
         for (case, range) in [ColorRange::Limited, ColorRange::Full].into_iter().enumerate() {
             for siting in [Siting::Left, Siting::Center, Siting::TopLeft, Siting::PalDv] {
-                for kind in 0..4 {
+                for kind in 0..5 {
                     let base = Format::from_name(name, 61, 43).unwrap();
                     let format = Format { range, siting, ..base };
                     let places: Vec<DrawPlane> =
                         (0..format.planes()).map(|p| DrawPlane::of(&format, p)).collect();
                     let matrix = draw_plane::matrix(&format).filter(|_| format.family == Family::Yuv);
                     let mut rng = Rng(70 + kind);
-                    // Night, a bright sky, saturated colours, and noise.
+                    // Night, a bright sky, saturated colours, noise, and lamps, which float has beyond white.
                     let mut start = Frame::new(format);
                     for (p, place) in places.iter().enumerate() {
                         let (w, h) = format.plane_size(p);
@@ -49,6 +50,7 @@ fn light_never_darkens() {
                             let rgb = match kind {
                                 0 => [0.02, 0.03, 0.05],
                                 1 => [0.55 + 0.3 * y as f64 / h as f64, 0.75, 0.98],
+                                4 if format.depth == Depth::Float => [12.0, 0.4, 1.5],
                                 2 => [f64::from((x / 8) as u8 & 1), f64::from((y / 8) as u8 & 1), 0.2],
                                 _ => {
                                     // The same colour in all planes of a size.
