@@ -15,7 +15,7 @@ pub(super) use resampler::{Mover, Placement, Resampler};
 
 use super::scale::products;
 use super::{Entry, Filter, Render, Role, Spec};
-use crate::frame::{Alpha, Family, Format, FrameTime};
+use crate::frame::{Alpha, Format, FrameTime};
 use crate::pixel::resample::{Edge, InterpolationKernel};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -83,10 +83,8 @@ choices! {
 }
 
 impl Spec for TransformSpec {
-    /// Straight R, G, B and grey go through products with alpha. Y, U and V do not, because a step may name them.
     fn working_format(&self, input: &Format) -> Format {
-        let averages = self.kernel != InterpolationKernel::Nearest && input.alpha == Alpha::Straight;
-        if averages && (input.is_rgb() || input.family == Family::Gray) { products(input) } else { *input }
+        if self.kernel == InterpolationKernel::Nearest { *input } else { without_rim(input) }
     }
 
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
@@ -95,6 +93,13 @@ impl Spec for TransformSpec {
         let at = move |at: &FrameTime| (set.placement(&format, at), set.color.at(at));
         Ok(Mover { resampler, farthest: 1.0 / MIN_ZOOM + 2.0, at }.boxed())
     }
+}
+
+/// The format in which samples of straight alpha can be averaged: products with alpha, unless that would resample chroma
+/// in frames that are not moved.
+pub(super) fn without_rim(input: &Format) -> Format {
+    let fine = input.is_rgb() || input.subsampling == (0, 0);
+    if input.alpha == Alpha::Straight && fine { products(input) } else { *input }
 }
 
 /// Sine and cosine of an angle in degrees; exact at multiples of 90.

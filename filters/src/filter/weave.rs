@@ -5,7 +5,7 @@
 //! The resampler of [`transform`](super::transform) moves the picture by fractions of a sample.
 
 use super::flicker::Phase;
-use super::transform::{Mover, Placement, Resampler};
+use super::transform::{Mover, Placement, Resampler, without_rim};
 use super::{Entry, Filter, Render, Role, Spec};
 use crate::frame::{Format, FrameTime};
 use crate::noise::seed::Layer;
@@ -43,6 +43,10 @@ settings! {
 }
 
 impl Spec for WeaveSpec {
+    fn working_format(&self, input: &Format) -> Format {
+        without_rim(input)
+    }
+
     fn bind(&self, input: &Format, seed: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
         let weave = Weave {
             set: self.clone(),

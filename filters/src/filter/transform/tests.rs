@@ -275,9 +275,11 @@ fn a_turned_picture_of_one_colour_stays_so() {
 #[test]
 fn what_is_transparent_leaves_no_rim_and_alpha_no_waves() {
     // A card of one colour on a hidden other one, moved so that samples are averaged.
-    let chain = "transform=pan='0.1537,0.0291':rotate=7".parse::<crate::recipe::Recipe>().unwrap();
+    let moved = "transform=pan='0.1537,0.0291':rotate=7".parse::<crate::recipe::Recipe>().unwrap();
+    let woven = "weave=across=0.2:down=0.2:edge=color".parse::<crate::recipe::Recipe>().unwrap();
     let options = Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::Frame };
-    for name in ["gbrap", "gbrap16", "gbrapf32", "ya16"] {
+    let names = ["gbrap", "gbrap16", "gbrapf32", "ya16", "yuva444p16"];
+    for (chain, name) in [&moved, &woven].into_iter().flat_map(|c| names.map(|name| (c, name))) {
         let f = format(name, 60, 40);
         let mut source = Frame::new(f);
         let a = f.planes() - 1;
@@ -286,7 +288,7 @@ fn what_is_transparent_leaves_no_rim_and_alpha_no_waves() {
                 let inside = (20..40).contains(&x) && (10..30).contains(&y);
                 let v = if p == a {
                     f64::from(inside)
-                } else if inside {
+                } else if inside || f.is_chroma(p) {
                     0.5
                 } else {
                     0.9
@@ -303,7 +305,7 @@ fn what_is_transparent_leaves_no_rim_and_alpha_no_waves() {
         let host = Host { executor: &CurrentThread, cache: &NoCache, stop: &stop };
         let (mut work, states) = (Workspace::default(), States::default());
         let mut made = source.clone();
-        chain.run(&frame_time(0), Ratio::ONE, &mut made, &mut work, &states, &host).unwrap();
+        chain.run(&frame_time(3), Ratio::ONE, &mut made, &mut work, &states, &host).unwrap();
         let top = zero_span(&f, a).1;
         let mut partly = 0;
         for (x, y) in (0..40).flat_map(|y| (0..60).map(move |x| (x, y))) {
