@@ -66,7 +66,7 @@ fn for_job(error: &JobError) -> Option<&'static str> {
         },
         JobError::Request(error) => match error {
             RequestError::PixFmt { .. } => Some("choose another with --pix-fmt, or name another output"),
-            RequestError::NoFrames(_) | RequestError::NoFrame(_) => Some(FRAMES),
+            RequestError::NoFrame(_) => Some(FRAMES),
             RequestError::Memory(_) => Some("allow more with --memory"),
             RequestError::Segments => Some("leave --segments out"),
             RequestError::ResumeStream(_) => Some("leave --resume out"),

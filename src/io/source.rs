@@ -5,7 +5,10 @@ pub use crate::media::source::*;
 
 use crate::disk::{self, FileRef};
 use crate::format::{FormatDescriptor, Formats, InputDescriptor};
+use grainfield_filters::recipe::nearest;
 use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
+use std::path::Path;
 
 /// An input whose name has been parsed; other code does not parse it again.
 #[derive(Clone, Debug)]
@@ -57,7 +60,8 @@ impl Input {
         let source = match &options.raw {
             Some(raw) => raw::open(&self.name, raw, options),
             None => (format.open)(&self.name, options),
-        }?;
+        }
+        .map_err(|e| with_similar(&self.name, e))?;
         let info = source.info();
         if options.lavfi.is_some() && info.kind != VIDEO {
             let problem = format!(
@@ -69,6 +73,28 @@ impl Input {
             return Err(SourceError::Usage { name: info.name.clone(), problem });
         }
         Ok(source)
+    }
+}
+
+/// The error, with the name of a similar file beside one that is missing.
+fn with_similar(input: &OsStr, error: SourceError) -> SourceError {
+    const MOST: usize = 10_000;
+    let path = Path::new(input);
+    let (SourceError::Io { name, cause }, Some(typed)) = (&error, path.file_name()) else { return error };
+    if cause.kind() != ErrorKind::NotFound || path.exists() {
+        return error;
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
+    let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    // The order of a folder is chance.
+    names.sort_unstable();
+    match nearest(&typed.to_string_lossy(), names.iter().map(String::as_str)) {
+        Some(similar) => {
+            let cause = io::Error::new(cause.kind(), format!("{cause}; {similar}"));
+            SourceError::Io { name: name.clone(), cause }
+        }
+        None => error,
     }
 }
 

@@ -110,8 +110,8 @@ pub enum SpansError {
     )]
     NoLength(String),
     /// It begins after the source's end.
-    #[error("{0} is after the end of the source")]
-    Beyond(String),
+    #[error("{0} is after the end of the source, whose last frame is {1}")]
+    Beyond(String, i64),
     /// No frame begins in it.
     #[error("no frame begins within {0}")]
     Empty(String),
@@ -198,8 +198,9 @@ impl Spans {
                     clip.last.map_or(last, |known| last.min(known.max(first)))
                 }
             };
-            if !matches!(span.first, Point::Frame(_)) && clip.last.is_some_and(|known| first > known) {
-                return Err(SpansError::Beyond(span.first.to_string()).into());
+            let beyond = clip.last.filter(|known| !matches!(span.first, Point::Frame(_)) && first > *known);
+            if let Some(last) = beyond {
+                return Err(SpansError::Beyond(span.first.to_string(), last).into());
             }
             if last < first {
                 return Err(SpansError::Empty(span.to_string()).into());

@@ -60,14 +60,14 @@ fn spans_without_frames_are_errors() {
     use SpansError::*;
     let rate = Ratio::whole(25);
     for (text, error) in [
-        ("2s-", Beyond("2s".into())),
-        ("2s", Beyond("2s".into())),
+        ("2s-", Beyond("2s".into(), 1006)),
+        ("2s", Beyond("2s".into(), 1006)),
         ("0.3s-0.9s", Empty("0.3s-0.9s".into())),
         ("1006-0.2s", Empty("1006-0.2s".into())),
         ("tc:00:59:59:24-", Timecode("tc:00:59:59:24".into(), "01:00:00:00".into(), rate)),
         ("tc:01:00:00;02", Timecode("tc:01:00:00;02".into(), "01:00:00:00".into(), rate)),
         ("tc:01:00:00:25", Timecode("tc:01:00:00:25".into(), "01:00:00:00".into(), rate)),
-        ("tc:01:00:01:00", Beyond("tc:01:00:01:00".into())),
+        ("tc:01:00:01:00", Beyond("tc:01:00:01:00".into(), 1006)),
     ] {
         assert_eq!(resolved(text), Err(error), "{text}");
     }

@@ -98,9 +98,6 @@ pub enum RequestError {
     /// Frame numbers would become too large.
     #[error("frame offset {0}: frame numbers must stay within 2^53 ({LAST_NUMBER}) of zero")]
     FrameOffset(i64),
-    /// The source has none of the requested frames.
-    #[error("{0} has none of the requested frames")]
-    NoFrames(String),
     /// The requested times do not fit the source.
     #[error(transparent)]
     Spans(#[from] SpansError),

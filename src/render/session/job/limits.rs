@@ -22,9 +22,10 @@ pub(crate) fn check_numbers(request: &Request, frames: Option<&Ranges>, info: &I
     }
     let Some(ranges) = frames else { return Ok(()) };
     let last = info.last.map(|last| last + offset);
-    let ranges = last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last));
-    let (Some(min), Some(max)) = (ranges.min(), ranges.max()) else {
-        return Err(RequestError::NoFrames(info.name.clone()).into());
+    let within = last.map_or_else(|| ranges.clone(), |last| ranges.bounded(last));
+    let (Some(min), Some(max)) = (within.min(), within.max()) else {
+        let number = ranges.min().unwrap_or_default();
+        return Err(RequestError::from(NoFrame::new(info, number, offset)).into());
     };
     let before = Some(min).filter(|min| *min < info.first + offset);
     let outside = before.or(Some(max).filter(|max| last.is_some_and(|last| *max > last)));
