@@ -144,6 +144,18 @@ impl Frames {
         self.keep(&mut reader, number, false)
     }
 
+    /// Reads and keeps a key frame for a viewer who does not go on from there. Errors are left to whoever gets it.
+    pub(crate) fn read_alone(&self, number: i64) {
+        let mut reader = lock(&self.reader);
+        let is_kept = lock(&self.cache).get(number).is_some();
+        if is_kept || guarded(|| Ok(reader.source.seek_alone(number - self.offset)?)).is_err() {
+            return;
+        }
+        reader.at = Some(number - self.offset);
+        let _ = self.keep(&mut reader, number, false);
+        reader.at = None;
+    }
+
     /// Decodes up to a frame that is far from the last one, a picture at a time from the key frame before it: unlike a
     /// seek, this can be cancelled. Errors are left to the seek that follows where this has not arrived.
     fn approach(&self, reader: &mut Reader, number: i64, stop: &AtomicBool) -> Result<(), FrameError> {

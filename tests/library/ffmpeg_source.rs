@@ -53,6 +53,14 @@ fn check(file: &Path, expect: Expect) {
     for i in 0..SEEKS {
         let n = random.below(whole.len() as u64);
         let run = 1 + random.below(3);
+        // A key frame alone, from which reading does not go on.
+        if i % 2 == 0
+            && let Some(entry) = source.key_frame(n as i64 + 1, true)
+        {
+            source.seek_alone(entry).unwrap_or_else(|e| panic!("{name}: alone {entry}: {e}"));
+            let alone = next(&mut *source, &mut Slot::default()).unwrap().unwrap();
+            assert_eq!(alone, whole[entry as usize], "{name}: {entry} alone (seed {SEED:#x})");
+        }
         let first = seen_from(&mut *source, n as i64);
         assert_eq!(first, whole[n as usize], "{name}: seek {i} to {n} (seed {SEED:#x})");
         for n in n + 1..(n + run).min(whole.len() as u64) {

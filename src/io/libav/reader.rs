@@ -399,6 +399,23 @@ impl Reader {
         None
     }
 
+    /// The intact picture of the entry with that timestamp. Decoders hold pictures back until they have read some more,
+    /// unless the input ends: here it ends for them. Reading goes on after another seek.
+    pub(crate) fn entry_alone(&mut self, index: &Index, target: i64) -> Option<frame::Video> {
+        let is_entry = |i: &usize| index.entries[*i].pts == target && index.entries[*i].order > 0;
+        let i = index.entry_before(target, index.entries.len()).filter(is_entry)?;
+        if self.damaged || self.stage.is_some() {
+            return None;
+        }
+        let errors = self.seek_to_entry(index, i)?;
+        let _ = self.decoder.send(None);
+        self.drained = true;
+        let picture = self.decode_to(target, target, Some(errors));
+        // What is wrong with it is for the usual way to find out.
+        (self.ended, self.damaged) = (true, false);
+        picture
+    }
+
     /// Ignores the errors so far.
     pub(crate) fn reset_error_baseline(&mut self) {
         self.error_baseline = Some(self.decoder.errors());

@@ -260,6 +260,11 @@ pub trait Source: Send {
     /// outside `first..=last`.
     fn seek(&mut self, number: i64) -> Result<(), SourceError>;
 
+    /// The same for a frame after which reading does not go on without another seek: a key frame is there sooner then.
+    fn seek_alone(&mut self, number: i64) -> Result<(), SourceError> {
+        self.seek(number)
+    }
+
     /// Reads the next frame into the slot, or leaves the rest to [`Decode`]. `Ok(None)` is the end. Whoever fills
     /// the slot resets its frame to the source's format.
     ///

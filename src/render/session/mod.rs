@@ -227,13 +227,17 @@ impl Clip {
     }
 
     /// The frame that stands for this one while a viewer moves fast: itself if it is kept or one of the next few, else the
-    /// nearest key frame, which needs no other to be decoded.
+    /// nearest key frame, which needs no other to be decoded, and is then kept.
     pub fn soonest(&self, number: i64) -> i64 {
         if self.0.frames.is_near(number, 4) {
             return number;
         }
         let entries = [self.key_frame(number.saturating_add(1), true), self.key_frame(number, false)];
-        entries.into_iter().flatten().min_by_key(|entry| entry.abs_diff(number)).unwrap_or(number)
+        let Some(entry) = entries.into_iter().flatten().min_by_key(|entry| entry.abs_diff(number)) else {
+            return number;
+        };
+        self.0.frames.read_alone(entry);
+        entry
     }
 
     /// The size of the decoded frames that are kept, in bytes: at most [`FRAME_BYTES`].

@@ -250,6 +250,13 @@ impl Source for Video {
         self.skip_to(number)
     }
 
+    fn seek_alone(&mut self, number: i64) -> Result<(), SourceError> {
+        let _log = self.log.enter();
+        self.info.check_number(number)?;
+        self.make_index();
+        if self.seek_entry_alone(number)? { Ok(()) } else { self.seek(number) }
+    }
+
     fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
         let _log = self.log.enter();
         slot.pending = None;

@@ -9,6 +9,7 @@ use crate::libav::raw::Fields;
 use crate::libav::reader::Item;
 use crate::libav::{index, side_data};
 use crate::media::SourceError;
+use ffmpeg_next::frame;
 use ffmpeg_sys_next::AV_FRAME_FLAG_CORRUPT;
 use grainfield_filters::ratio::Ratio;
 use std::collections::HashSet;
@@ -305,13 +306,32 @@ impl Video {
             };
         }
         if let Some((picture, mark)) = found {
-            self.last_pts = self.indexed_pts(number - 1);
-            self.mark = mark;
-            self.queue.push_back(Item::Picture(picture));
-            (self.next, self.counting, self.ended, self.found_by_seeking) = (number, false, false, true);
+            self.place(number, picture, mark);
             return Ok(());
         }
         self.recount(number)
+    }
+
+    /// Makes a picture that was found by seeking the next frame.
+    fn place(&mut self, number: i64, picture: frame::Video, mark: Option<u32>) {
+        self.last_pts = self.indexed_pts(number - 1);
+        self.mark = mark;
+        self.queue.clear();
+        self.queue.push_back(Item::Picture(picture));
+        (self.next, self.counting, self.ended, self.found_by_seeking) = (number, false, false, true);
+    }
+
+    /// Makes the frame of an intact entry the next frame, without reading what follows it. `false` if it is no entry, or
+    /// cannot be had by itself.
+    pub(super) fn seek_entry_alone(&mut self, number: i64) -> Result<bool, SourceError> {
+        self.check_index()?;
+        let picture = match (&self.index, self.indexed_pts(number)) {
+            (IndexState::Packets(index), Some(target)) => self.reader.entry_alone(index, target),
+            _ => None,
+        };
+        let is_found = picture.is_some();
+        picture.into_iter().for_each(|picture| self.place(number, picture, None));
+        Ok(is_found)
     }
 
     /// Restarts, and counts up to frame `number`.
