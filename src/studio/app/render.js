@@ -25,18 +25,20 @@ function proposed() {
 /** @type {Choice} */
 const automatic = { codec: '', crf: '', preset: '', 'pix-fmt': '', 'codec-opt': '' };
 
-/** Usual deliveries. @type {{id: string, name: string, ending: string, choice: Choice}[]} */
-const deliveries = [
+/** Usual deliveries, of a clip with alpha in formats that keep it. @param {boolean} alpha
+ * @returns {{id: string, name: string, ending: string, choice: Choice}[]} */
+const deliveriesOf = (alpha) => [
   { id: 'auto', name: 'Automatic, by the output’s name', ending: '', choice: automatic },
   { id: 'h264', name: 'H.264, 8 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p', 'codec-opt': 'tune=grain' } },
   { id: 'h264-10', name: 'H.264 High 10, 10 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p10', 'codec-opt': 'tune=grain' } },
   { id: 'h265', name: 'H.265, 10 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx265', crf: '16', 'pix-fmt': 'yuv420p10', 'codec-opt': 'tune=grain' } },
   { id: 'prores', name: 'ProRes 422 HQ', ending: '.mov', choice: { ...automatic, codec: 'prores_ks', 'pix-fmt': 'yuv422p10', 'codec-opt': 'profile=hq' } },
-  { id: 'prores4', name: 'ProRes 4444', ending: '.mov', choice: { ...automatic, codec: 'prores_ks', 'pix-fmt': 'yuv444p10', 'codec-opt': 'profile=4444' } },
+  { id: 'prores4', name: 'ProRes 4444', ending: '.mov', choice: { ...automatic, codec: 'prores_ks', 'pix-fmt': alpha ? 'yuva444p10' : 'yuv444p10', 'codec-opt': 'profile=4444' } },
   { id: 'dnxhr', name: 'DNxHR HQX, 10 bits 4:2:2', ending: '.mov', choice: { ...automatic, codec: 'dnxhd', 'pix-fmt': 'yuv422p10', 'codec-opt': 'profile=dnxhr_hqx' } },
   { id: 'ffv1', name: 'FFV1, without loss', ending: '.mkv', choice: { ...automatic, codec: 'ffv1' } },
-  { id: 'png', name: 'PNG images, 16 bits', ending: '/%06d.png', choice: { ...automatic, 'pix-fmt': 'gbrp16' } },
+  { id: 'png', name: 'PNG images, 16 bits', ending: '/%06d.png', choice: { ...automatic, 'pix-fmt': alpha ? 'gbrap16' : 'gbrp16' } },
   { id: 'exr', name: 'EXR images', ending: '/%06d.exr', choice: automatic },
+  { id: 'gif', name: 'GIF, for the web', ending: '.gif', choice: automatic },
 ];
 
 /** @type {[string, string][]} */
@@ -49,6 +51,8 @@ const formats = [
   ['yuv420p', '8 bits 4:2:0 (yuv420p)'], ['yuv422p', '8 bits 4:2:2 (yuv422p)'], ['yuv444p', '8 bits 4:4:4 (yuv444p)'], ['yuv420p10', '10 bits 4:2:0 (yuv420p10)'],
   ['yuv422p10', '10 bits 4:2:2 (yuv422p10)'], ['yuv444p10', '10 bits 4:4:4 (yuv444p10)'], ['gbrp', '8 bits RGB (gbrp)'], ['gbrp16', '16 bits RGB (gbrp16)'],
 ];
+/** @type {[string, string][]} */
+const withAlpha = [['yuva444p10', '10 bits 4:4:4 with alpha (yuva444p10)'], ['gbrap16', '16 bits RGB with alpha (gbrap16)']];
 /** @type {Record<string, [string, string][]>} */
 const tunings = {
   libx264: [['tune=grain', 'tuned for grain']],
@@ -61,11 +65,12 @@ const qualities = { libx264: 18, libx265: 20, libsvtav1: 28, 'libaom-av1': 28, '
 /** Encoders that are known by another name. @type {Record<string, string>} */
 const encoderNames = Object.fromEntries(codecs.map(([id, name]) => [id, name.split(' (')[0].split(',')[0]]));
 
-/** What the render does to grain, in one sentence; '' where nothing is lost.
- * @param {any} made what the server says @param {Choice} choice */
-function grainWarning(made, choice) {
+/** What the render loses, in one sentence; '' where nothing is lost.
+ * @param {any} made what the server says @param {Choice} choice @param {boolean} alpha whether the picture has alpha */
+function warningOf(made, choice, alpha) {
   const { encoder } = made;
   const crf = choice.crf === '' ? 18 : Number(choice.crf);
+  if (alpha && !/^(yuva|gbra|ya|rgba|bgra|argb|abgr)/.test(made.format)) return `${made.format} has no alpha, which is lost: ProRes 4444, FFV1, PNG and EXR keep it.`;
   if (made.lostBits) return `The result has more bits than ${made.format}: they are dithered to ${made.bits}.`;
   if (!isFine()) return '';
   if (/^lib(svtav1|aom|vpx)|^mpeg4|^librav1e/.test(encoder ?? '')) return `${encoderNames[encoder] ?? encoder} removes fine grain: H.265 tuned for grain, ProRes or DNxHR keep it.`;
@@ -82,6 +87,9 @@ export function renderDialog() {
   const output = signal(proposed());
   const choice = signal(automatic);
   const audio = signal('');
+  const onError = signal('');
+  const alpha = c.planes.includes('A');
+  const deliveries = deliveriesOf(alpha);
   const whole = signal(!selection.value);
   const made = signal(/** @type {any} */ (null));
   const [from, to] = range();
@@ -92,7 +100,7 @@ export function renderDialog() {
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
   const isVideo = () => /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i.test(output.value);
   /** Sound cannot stand in images and y4m. */
-  const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}) });
+  const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}), ...(onError.value ? { 'on-error': onError.value } : {}) });
 
   // What becomes of it: the last answer counts.
   let asked = 0;
@@ -175,7 +183,7 @@ export function renderDialog() {
     const sound = !sounds.length || !isVideo() || audio.value === 'none' ? 'no sound' : `sound: ${sounds.join(', ')} ${audio.value === 'encode' ? 'encoded' : 'copied, or encoded where the file cannot hold it'}${cut}`;
     const tuning = tunings[choice.value.codec] ?? [];
     const encoder = choice.value.codec || (known && m.encoder) || '';
-    const warning = known ? grainWarning(m, choice.value) : '';
+    const warning = known ? warningOf(m, choice.value, alpha) : '';
     return html`<form class="grid" @submit=${(/** @type {any} */ e) => {
         e.preventDefault();
         add(true, e.target.elements.overwrite?.checked ?? false, close);
@@ -190,11 +198,13 @@ export function renderDialog() {
         <label><input type="radio" name="what" .checked=${!whole.value} ?disabled=${!selection.value} @change=${() => (whole.value = false)}>selection${selection.value ? ` ${from}–${to}: ${long([from, to])}` : ''}</label></span>
       ${menu('codec', 'Codec', codecs, known && m.encoder && !choice.value.codec ? `Automatic: ${encoderNames[m.encoder] ?? m.encoder}` : 'Automatic')}
       ${tuning.length ? menu('codec-opt', /^lib/.test(choice.value.codec) ? 'Tuning' : 'Profile', tuning, 'the encoder’s own') : nothing}
-      ${menu('pix-fmt', 'Samples', formats, known && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}
+      ${menu('pix-fmt', 'Samples', alpha ? [...formats, ...withAlpha] : formats, known && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}
       ${encoder in qualities ? html`<label for="r-crf">Quality (crf)</label><input id="r-crf" class="text" inputmode="decimal" .value=${choice.value.crf} placeholder="automatic: ${qualities[encoder]}; lower is better" @input=${set('crf')}>` : nothing}
       ${!/^libx26/.test(encoder) ? nothing : menu('preset', 'Speed', [['veryfast', 'veryfast'], ['fast', 'fast'], ['medium', 'medium'], ['slow', 'slow'], ['veryslow', 'veryslow']], 'Automatic: the encoder’s own')}
       <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}><option value="">copied where the output can hold it</option>
         <option value="encode">encoded</option><option value="none">none</option></select>` : html`<span class="dim">the clip has none</span>`}
+      <label for="r-damaged">Damaged frames</label><select id="r-damaged" @change=${(/** @type {any} */ e) => (onError.value = e.target.value)}><option value="">end the render</option>
+        <option value="hold">show the last intact frame</option><option value="skip">are left out</option></select>
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : known
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(chosen())}, ${sound}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
