@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// The distance after which a second signal counts.
 const APART: Duration = Duration::from_millis(600);
 /// A longer wait fails the test.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(180);
 
 /// A render of standard input that has received `input` and waits for more.
 fn waiting(s: &Session, line: &str, input: &[u8]) -> Child {
