@@ -1,6 +1,6 @@
 //! Prints golden values as they are in `tests/golden`, on any machine: `golden [--without CHAIN]... [NAME]...`.
 //!
-//! `NAME` is a file of that folder; all by default. Chains that take an emulator minutes can be left out.
+//! `NAME` is a file of that folder; all by default. Chains that take an emulator long can be left out.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // as tests do
 
 #[path = "../../src/io/format/pattern/draw.rs"]

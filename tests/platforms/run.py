@@ -26,7 +26,7 @@ WASI = "/usr/lib/wasm32-wasi"
 STATIC = "-Ctarget-feature=+crt-static"  # an emulator needs no libraries of the platform then
 WASM = f"-Clink-self-contained=no -Lnative={WASI} -Clink-arg={WASI}/crt1-command.o"
 
-# What the short form leaves out: these chains take an emulator minutes.
+# What the short form leaves out: these chains take an emulator long.
 SLOW = [
     "fluid",
     "flock",
@@ -37,7 +37,9 @@ SLOW = [
     "particles=preset=confetti:amount=4:blend=multiply",
     "particles=preset=confetti:amount=4:wind='0=0;3=5'",
     "sand=preset=hourglass:size=24:grains=400:start=0.5",
+    "particles=preset=hyperspace:seed=5:size=3",
     "dust=amount='0=0;3=200':seed=7",
+    "dust=amount=60:size=40:hairs=0.4:blotches=0.2:light=0.5",
 ]
 # Filters are compiled for a few seconds of running only.
 LIGHT = "profile.dev.package.grainfield-filters.opt-level=1"
