@@ -4,6 +4,7 @@ use crate::browser::Browser;
 use crate::server::Studio;
 use crate::util::Session;
 use serde_json::json;
+use std::process::Command;
 
 #[test]
 fn what_is_cut_out_is_neither_played_nor_rendered() {
@@ -83,6 +84,37 @@ fn what_is_cut_out_is_neither_played_nor_rendered() {
         copied.as_str().unwrap().strip_prefix("grainfield ").unwrap().replace("OUTPUT", "copied.y4m");
     session.run(&copied).ok();
     assert_eq!(line("copied.y4m", ""), rendered);
+}
+
+/// Timecode is the clip's own, with the numbers that it drops, and what it does not have is said.
+#[test]
+fn timecode_is_that_of_the_clip() {
+    let session = Session::new();
+    let made = Command::new("ffmpeg")
+        .args("-v error -f lavfi -i color=gray:size=64x48:rate=30000/1001:duration=70".split(' '))
+        .args(["-timecode", "01:08:59;28", "-c:v", "mpeg4"])
+        .arg(session.path("a.mov"))
+        .status();
+    assert!(made.unwrap().success());
+    let studio = Studio::start(&session, "a.mov");
+    let b = Browser::start(1024, 640);
+    b.open(&studio);
+    for (frame, code) in [
+        (0, "01:08:59;28"),
+        (1, "01:08:59;29"),
+        (2, "01:09:00;02"),
+        (1799, "01:09:59;29"),
+        (1800, "01:10:00;00"),
+    ] {
+        assert_eq!(b.run(&format!("s.seek({frame}); return s.codeText({frame})")), json!(code));
+        assert_eq!(b.run(&format!("return s.frameOf('{code}')")), json!(frame));
+    }
+    b.until("return document.querySelector('.time').textContent === '01:10:00;00'");
+    b.run("s.seek(7)");
+    b.press("Ctrl+G");
+    b.run("document.querySelector('dialog input').value = '00:00:01:00'; document.querySelector('dialog form').requestSubmit();");
+    b.until("return document.querySelector('dialog .fault')?.textContent.includes('01:08:59;28')");
+    assert_eq!(b.run("return s.frame.value"), json!(7));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, has, post } from './api.js';
 import {
-  addStep, baseAsked, catalog, check, checked, clip, dirty, doc, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
+  addStep, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
 import { fileDialog } from './files.js';
@@ -260,8 +260,8 @@ function chooser(title, all) {
     const use = (/** @type {typeof all[0]} */ one, byKey = false) => {
       close();
       one.run();
-      // Who types goes on with the settings of the new filter.
-      if (byKey && one.filter) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('.settings :is(input, select)'))?.focus());
+      // Who types goes on with the new filter. A setting would take the keys of commands.
+      if (byKey && one.filter) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('#filters li.chosen .name'))?.focus());
     };
     return html`<input class="text search" type="search" autofocus role="combobox" aria-expanded="true" aria-controls="choices" aria-label="Search" placeholder="Search"
         aria-activedescendant=${list[at.value] ? `choice-${list[at.value].id}` : nothing} .value=${typed.value}
@@ -385,6 +385,11 @@ export function goDialog() {
       const to = frameOf(e.target.querySelector('input').value);
       if (to === null) {
         problem.value = 'A frame (48), a distance (+100), seconds (398.4s), a time (1:02.5) or a timecode (00:00:02:12)';
+        return;
+      }
+      const c = clip.value;
+      if (c && !c.estimated && (to < c.first || to > c.last)) {
+        problem.value = `The clip ends before: it has the frames ${c.first} to ${c.last}, ${codeText(c.first)} to ${codeText(c.last)}`;
         return;
       }
       seek(to);

@@ -119,7 +119,7 @@ function matrix() {
 
 /** Matrix, transfer and range in the words of the trade. @param {any} c */
 function colours(c) {
-  const said = c.colour.replace(/smpte170m|bt470bg/g, 'BT.601').replace(/bt2020(nc|c)?/g, 'BT.2020').replace(/bt709/g, 'BT.709').replace('smpte2084', 'PQ').replace('arib-std-b67', 'HLG').replace(/(full|limited)/, '$1 range');
+  const said = c.colour.replace(/smpte170m|bt470bg/g, 'BT.601').replace(/bt2020(nc|c)?/g, 'BT.2020').replace(/bt709/g, 'BT.709').replace('smpte2084', 'PQ, shown without tone mapping').replace('arib-std-b67', 'HLG, shown without tone mapping').replace(/(full|limited)/, '$1 range');
   return /^(full|limited)/.test(said) && c.planes[1] === 'U' ? `${matrix().name} assumed, ${said}` : said;
 }
 

@@ -7,6 +7,8 @@ import { counted, short } from './controls.js';
 import { dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
 
+const videos = /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i;
+
 /** A name beside the input: `clip-grain.mp4`. */
 function proposed() {
   const c = clip.value;
@@ -15,9 +17,11 @@ function proposed() {
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.mkv'];
   const look = plainDoc().steps.find((s) => !s.off)?.name ?? 'copy';
   const isImage = /png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|p[pgn]m|bmp|tga|qoi|gif|apng/i.test(ending);
-  // A single picture stays one.
+  const made = `${stem.replace(/[._-]+$/, '')}-${look}`;
+  // A single picture stays one, and scans stay images.
   const still = /^\.(png|tiff?|exr|dpx|jpe?g)$/i.test(ending) ? ending : '.png';
-  return `${stem.replace(/[._-]+$/, '')}-${look}${!isImage ? ending : c?.first === c?.last ? still : '.mkv'}`;
+  if (isImage && c?.first !== c?.last) return /^\.(tiff?|exr|dpx)$/i.test(ending) ? `${made}/%06d${ending}` : `${made}.mkv`;
+  return `${made}${isImage ? still : videos.test(ending) || /^\.y4m$/i.test(ending) ? ending : '.mkv'}`;
 }
 
 /** What is chosen for a render, by the options of the command line; '' leaves the choice to the program.
@@ -37,6 +41,7 @@ const deliveriesOf = (alpha) => [
   { id: 'dnxhr', name: 'DNxHR HQX, 10 bits 4:2:2', ending: '.mov', choice: { ...automatic, codec: 'dnxhd', 'pix-fmt': 'yuv422p10', 'codec-opt': 'profile=dnxhr_hqx' } },
   { id: 'ffv1', name: 'FFV1, without loss', ending: '.mkv', choice: { ...automatic, codec: 'ffv1' } },
   { id: 'png', name: 'PNG images, 16 bits', ending: '/%06d.png', choice: { ...automatic, 'pix-fmt': alpha ? 'gbrap16' : 'gbrp16' } },
+  { id: 'dpx', name: 'DPX images', ending: '/%06d.dpx', choice: automatic },
   { id: 'exr', name: 'EXR images', ending: '/%06d.exr', choice: automatic },
   { id: 'gif', name: 'GIF, for the web', ending: '.gif', choice: automatic },
 ];
@@ -98,7 +103,7 @@ export function renderDialog() {
   const long = (/** @type {[number, number]} */ of) => (c.first === c.last ? 'one picture' : `${counted(framesIn(of))}, ${Number(secondsIn(of).toFixed(3))} s`);
   const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
-  const isVideo = () => /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i.test(output.value);
+  const isVideo = () => videos.test(output.value);
   /** Sound cannot stand in images and y4m. */
   const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}), ...(onError.value ? { 'on-error': onError.value } : {}) });
 
@@ -210,7 +215,7 @@ export function renderDialog() {
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite">Replace the existing file, or segments of another render</label>` : nothing}
       ${problem.value || inPlace() ? html`<p class="fault" role="alert">${problem.value || `Nothing can be rendered: ${inPlace()}. ${checked.value?.faults[0].text}`}</p>` : nothing}
-      <footer><button type="button" @click=${(/** @type {any} */ e) => add(false, e.target.form.elements.overwrite?.checked ?? false, close)}>Add to the queue</button><button class="main">Render now</button></footer></form>`;
+      <footer><button type="button" @click=${(/** @type {any} */ e) => add(false, e.target.form.elements.overwrite?.checked ?? false, close)}>Add to the queue</button><button class="main" ?disabled=${!!m?.error}>Render now</button></footer></form>`;
   }, 'render');
   element.addEventListener('close', () => {
     stop();

@@ -144,7 +144,7 @@ function template() {
             if (n !== null) seek(n);
             e.target.value = String(frame.value);
           }}></label>
-      <button class="time digits" title="Time since the first frame; a click shows ${coded ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c || c.variable}
+      <button class="time digits" title="${coded ? 'Timecode, the clip’s own if it has one' : 'Time since the first frame'}; a click shows ${coded ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c || c.variable}
         @click=${() => (timecode.value = !timecode.value)}>${c ? (coded ? codeText : timeText)(frame.value) : ''}</button>
       <span class="dim">${c ? `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${c.variable ? 'varying rate, about ' : ''}${Number(rate.value.toFixed(3))} fps` : ''}</span>
       <span class="group">
