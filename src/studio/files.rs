@@ -144,7 +144,8 @@ impl Roots {
                 kind = meta.file_type();
             }
             match kind {
-                _ if name.starts_with('.') => {}
+                // The locks of the list of jobs are no folder of pictures.
+                _ if name.starts_with('.') || name.ends_with(".toml.locks") => {}
                 kind if kind.is_dir() => folders.push(name),
                 kind if kind.is_file() => files.push(OsString::from(name)),
                 _ => {}

@@ -21,7 +21,7 @@ function proposed() {
   // A single picture stays one, and scans stay images.
   const still = /^\.(png|tiff?|exr|dpx|jpe?g)$/i.test(ending) ? ending : '.png';
   if (isImage && c?.first !== c?.last) return /^\.(tiff?|exr|dpx)$/i.test(ending) ? `${made}/%06d${ending}` : `${made}.mkv`;
-  return `${made}${isImage ? still : videos.test(ending) || /^\.y4m$/i.test(ending) ? ending : '.mkv'}`;
+  return `${made}${isImage ? still : (videos.test(ending) && ending !== '.nut') || /^\.y4m$/i.test(ending) ? ending : '.mkv'}`;
 }
 
 /** What is chosen for a render, by the options of the command line; '' leaves the choice to the program.
@@ -124,6 +124,7 @@ export function renderDialog() {
   const chosen = () => (whole.value ? [c.first, c.last] : [from, to]);
   // Its size, from a few frames, when nothing has changed for a moment.
   const guess = signal(/** @type {null | {bytes: number, frames: number, of: number}} */ (null));
+  const cannotGuess = signal(false);
   let guessing = new AbortController();
   let waiting = 0;
   const stopGuessing = effect(() => {
@@ -132,15 +133,17 @@ export function renderDialog() {
     guessing.abort();
     clearTimeout(waiting);
     guess.value = null;
+    cannotGuess.value = false;
     if (!m || m.error || !body.count) return;
     const { signal } = (guessing = new AbortController());
     waiting = setTimeout(() => post('/estimate', body, 'POST', signal).then((told) => {
       if (!signal.aborted) guess.value = { ...told, of: body.count };
-    }, () => {}), 600);
+    }, () => (cannotGuess.value = !signal.aborted)), 600);
   });
   /** What the estimate says. */
   const sizeText = () => {
     const g = guess.value;
+    if (cannotGuess.value) return 'Size: unknown, the frames that would tell cannot be rendered';
     if (!g) return 'Size: rendering a few frames to estimate it…';
     const rate = (g.bytes * 8) / secondsIn(chosen());
     return `Size: about ${fileSize(g.bytes)}, ${short(rate / 1e6, 0.1)} Mbit/s without sound, estimated from ${counted(g.frames)}`;

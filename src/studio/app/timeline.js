@@ -2,7 +2,7 @@
 // The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
-import { clip, codeText, cuts, cutSelection, effect, frame, frameOf, isSearching, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
+import { begins, clip, codeText, cuts, cutSelection, effect, frame, frameOf, isSearching, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
 import { dropped, everyFrame, loop, panes, play, playing, scrubbing, shownRate } from './viewer.js';
 import { changes, runs, shownSides } from './kept.js';
 import { command, icon, keyText } from './keys.js';
@@ -124,6 +124,9 @@ function wheel(e) {
   span.value = long >= all ? null : [left, left + long];
 }
 
+/** Frames a second, where the rate varies on average. */
+const meanRate = () => (begins.value ? (begins.value.length - 1) / (begins.value[begins.value.length - 1] - begins.value[0]) : rate.value);
+
 function template() {
   const c = clip.value;
   const [from, to] = range();
@@ -146,7 +149,7 @@ function template() {
           }}></label>
       <button class="time digits" title="${coded ? 'Timecode, the clip’s own if it has one' : 'Time since the first frame'}; a click shows ${coded ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c || c.variable}
         @click=${() => (timecode.value = !timecode.value)}>${c ? (coded ? codeText : timeText)(frame.value) : ''}</button>
-      <span class="dim">${c ? `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${c.variable ? 'varying rate, about ' : ''}${Number(rate.value.toFixed(3))} fps` : ''}</span>
+      <span class="dim">${c ? `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${c.variable ? 'varying rate, about ' : ''}${Number(meanRate().toFixed(3))} fps` : ''}</span>
       <span class="group">
         ${worded('sel.in', 'In')}
         <span class="digits" title="Selection, both ends included">${c && selection.value ? `${from}–${to} (${to - from + 1})` : c ? 'all' : ''}</span>

@@ -250,6 +250,11 @@ class Pane {
     this.draw();
   }
 
+  forget() {
+    [this.shown, this.shownUrl] = [null, ''];
+    queueMicrotask(() => this.draw());
+  }
+
   draw() {
     const context = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d', { willReadFrequently: true }));
     context.fillStyle = surrounds[/** @type {keyof typeof surrounds} */ (view.surround.value)];
@@ -525,6 +530,9 @@ export function startViewer(root) {
       });
     }
   });
+  let seen = '';
+  // Nothing of another clip stays in sight until its own picture arrives.
+  effect(() => void (seen !== (seen = clip.value?.path ?? '') && panes.forEach((p) => p.forget())));
   effect(() => {
     void [clip.value, key.value, reference.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
     void [view.hints.value, view.clipping.value, view.square.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
