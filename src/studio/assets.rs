@@ -26,6 +26,7 @@ const FILES: &[(&str, &[u8])] = table![
     "start.js",
     "thumbs.js",
     "gallery.js",
+    "timecode.js",
     "timeline.js",
     "filters.js",
     "controls.js",

@@ -274,3 +274,70 @@ fn odd_names() {
         assert_eq!(open(&to).info().last, Some(24), "{}", to.display());
     }
 }
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in ["a.mp4", "a.ts", "a.avi", "a.mkv", "a.y4m"] {
+        let file = dir.path().join(name);
+        let (codec, format) = match name {
+            "a.y4m" => ("", "yuv420p"),
+            "a.ts" => ("-c:v mpeg2video -q:v 2", "yuv420p"),
+            _ => ("-c:v mjpeg -q:v 2", "yuvj420p"),
+        };
+        ffmpeg(
+            dir.path(),
+            &format!(
+                "-f lavfi -i testsrc2=size=320x240:rate=25:duration=3.2,noise=alls=24:allf=t:all_seed=5 {codec} -pix_fmt {format} {name}"
+            ),
+        );
+        let bytes = std::fs::read(&file).unwrap();
+        let read = |change: &dyn Fn()| {
+            std::fs::write(&file, &bytes).unwrap();
+            let mut source = open(&file);
+            let mut slot = Slot::default();
+            for n in 0..5 {
+                assert!(matches!(source.next(&mut slot), Ok(Some(_))), "{name}: frame {n}");
+            }
+            change();
+            let mut errors = Vec::new();
+            for _ in 0..200 {
+                match source.next(&mut slot) {
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                    Err(error) => errors.push(error.to_string()),
+                }
+            }
+            assert!(matches!(source.next(&mut slot), Ok(None)), "{name}: it has ended");
+            errors
+        };
+        let half = bytes.len() / 2;
+        let cut =
+            || std::fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(half as u64).unwrap();
+        let errors = read(&cut);
+        let sizes = format!(
+            "truncated while it was read: it had {} bytes when it was opened, and has {half} now",
+            bytes.len()
+        );
+        assert!(
+            errors.last().is_some_and(|e| e.contains(&sizes) && e.contains("frame ")),
+            "{name}: {errors:?}"
+        );
+        let replace = || {
+            let other = dir.path().join("other");
+            std::fs::write(&other, &bytes[..half]).unwrap();
+            std::fs::rename(&other, &file).unwrap();
+        };
+        let errors = read(&replace);
+        assert!(errors.last().is_some_and(|e| e.contains("replaced by another file")), "{name}: {errors:?}");
+        let grow = || {
+            use std::io::Write;
+            std::fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(&[0; 4]).unwrap();
+        };
+        let removed = || std::fs::remove_file(&file).unwrap();
+        for harmless in [&grow as &dyn Fn(), &removed] {
+            let errors = read(harmless);
+            assert!(errors.iter().all(|e| !e.contains("while it was read")), "{name}: {errors:?}");
+        }
+    }
+}

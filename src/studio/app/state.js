@@ -3,6 +3,7 @@
 
 import { batch, computed, effect, signal, untracked } from './vendor/signals-core.js';
 import { ApiError, get, post, tab } from './api.js';
+import { codeAt, framesOf } from './timecode.js';
 
 /** `origin` says which filter of the text that was opened it was: the number of that text, and the place in it.
  * @typedef {{id: number, name: string, off: boolean, values: Record<string, string>, origin?: [number, number]}} Step */
@@ -513,7 +514,7 @@ export function frameOf(text) {
   if (!c || !said || !parts.every((p) => Number.isFinite(p) && (p >= 0 || parts.length === 1))) return null;
   if (/^[+-]\d+$/.test(said)) return frame.value + Number(said);
   if (/^\d+$/.test(said)) return Number(said);
-  if (parts.length === 4) return c.first + framesOf(said, ownCode().includes(';')) - framesOf(ownCode());
+  if (parts.length === 4) return c.first + framesOf(said, rate.value, ownCode().includes(';')) - framesOf(ownCode(), rate.value);
   if (parts.length > 3 || (parts.length === 1 && !said.endsWith('s'))) return null;
   return frameAt(parts.reduce((all, p) => all * 60 + p, 0));
 }
@@ -546,36 +547,8 @@ export function frameAt(seconds) {
 /** The timecode of the first frame. */
 const ownCode = () => clip.value?.details.find(([id]) => id === 'timecode')?.[1] ?? '00:00:00:00';
 
-/** How many frames a second timecode counts, and how many numbers it leaves out in most minutes if it drops any.
- * @returns {[number, number]} */
-function counting() {
-  const whole = Math.max(1, Math.round(rate.value));
-  return [whole, Math.round(whole / 15)];
-}
-
-/** The frames before a timecode. @param {string} code @param {boolean} [drops] */
-function framesOf(code, drops = code.includes(';')) {
-  const [h, m, s, f] = code.split(/[:;.]/).map(Number);
-  const [whole, dropped] = counting();
-  const minutes = h * 60 + m;
-  return (minutes * 60 + s) * whole + f - (drops ? dropped * (minutes - Math.floor(minutes / 10)) : 0);
-}
-
-/** The timecode of a frame, from the clip's own or from 0, where the rate is not whole at the next whole one. @param {number} n */
-export function codeText(n) {
-  const [whole, dropped] = counting();
-  const own = ownCode();
-  const drops = own.includes(';');
-  let at = framesOf(own) + n - (clip.value?.first ?? 0);
-  if (drops) {
-    const tens = Math.floor(at / (600 * whole - 9 * dropped));
-    const rest = at % (600 * whole - 9 * dropped);
-    at += dropped * (9 * tens + Math.max(0, Math.floor((rest - dropped) / (60 * whole - dropped))));
-  }
-  const seconds = Math.floor(at / whole);
-  const parts = [(seconds / 3600) % 24, (seconds / 60) % 60, seconds % 60, at % whole].map((v) => String(Math.floor(v)).padStart(2, '0'));
-  return `${parts.slice(0, 3).join(':')}${drops ? ';' : ':'}${parts[3]}`;
-}
+/** The timecode of a frame, from the clip's own or from 0. @param {number} n */
+export const codeText = (n) => codeAt(framesOf(ownCode(), rate.value) + n - (clip.value?.first ?? 0), rate.value, ownCode().includes(';'));
 
 /** `00:00:02.000` @param {number} n */
 export function timeText(n) {
