@@ -135,10 +135,12 @@ fn filters_are_found_by_the_words_of_colourists() {
         ));
         assert!(want.split(' ').any(|name| first == *name), "{typed}: {first}");
     }
-    // Who chooses by the keyboard goes on with the first setting.
-    b.run("const e = document.querySelector('.chooser input'); e.value = 'warm'; e.dispatchEvent(new Event('input'));");
+    // Who chooses by the keyboard goes on with the filter, whose settings do not take the keys of commands.
+    b.run("const e = document.querySelector('.chooser input'); e.value = 'grain'; e.dispatchEvent(new Event('input'));");
     b.press("Enter");
-    b.until("return document.activeElement.closest('[data-setting]') === document.querySelector('[data-setting]')");
+    b.until("return document.activeElement === document.querySelector('#filters li.chosen .name')");
+    b.press("f");
+    assert_eq!(b.run("return s.doc.value.steps[0].values"), json!({}));
     b.run("document.activeElement.blur()");
     b.press("Ctrl+K");
     b.until("return !!document.querySelector('.chooser input')");
