@@ -147,13 +147,16 @@ impl Frames {
     /// Reads and keeps a key frame for a viewer who does not go on from there. Errors are left to whoever gets it.
     pub(crate) fn read_alone(&self, number: i64) {
         let mut reader = lock(&self.reader);
-        let is_kept = lock(&self.cache).get(number).is_some();
-        if is_kept || guarded(|| Ok(reader.source.seek_alone(number - self.offset)?)).is_err() {
+        if lock(&self.cache).get(number).is_some() {
             return;
         }
-        reader.at = Some(number - self.offset);
-        let _ = self.keep(&mut reader, number, false);
+        // Whoever reads next has to seek, whatever becomes of this.
         reader.at = None;
+        if guarded(|| Ok(reader.source.seek_alone(number - self.offset)?)).is_ok() {
+            reader.at = Some(number - self.offset);
+            let _ = self.keep(&mut reader, number, false);
+            reader.at = None;
+        }
     }
 
     /// Decodes up to a frame that is far from the last one, a picture at a time from the key frame before it: unlike a

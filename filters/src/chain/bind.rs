@@ -185,10 +185,7 @@ impl<'a> Binding<'a> {
             self.chain.notes.push(note);
             return Ok(());
         }
-        let named = own.family == Family::Yuv && step.planes().is_some_and(Planes::name_yuv);
-        // Planes that a step names are there in the picture's own format only.
-        let input =
-            Some(spec.working_format(&own)).filter(|f| !named || f.family == own.family).unwrap_or(own);
+        let input = spec.working_format(&own);
         if own.depth == Depth::Float && input.depth != Depth::Float {
             let note = format!(
                 "filter {}, '{name}': values beyond 0 to 1 are cut off, because it takes no float samples",

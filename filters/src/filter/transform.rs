@@ -15,7 +15,7 @@ pub(super) use resampler::{Mover, Placement, Resampler};
 
 use super::scale::products;
 use super::{Entry, Filter, Render, Role, Spec};
-use crate::frame::{Alpha, Format, FrameTime};
+use crate::frame::{Alpha, Family, Format, FrameTime};
 use crate::pixel::resample::{Edge, InterpolationKernel};
 use crate::settings::{Animated, SettingError, Unit};
 use crate::simd::Level;
@@ -95,11 +95,11 @@ impl Spec for TransformSpec {
     }
 }
 
-/// The format in which samples of straight alpha can be averaged: products with alpha, unless that would resample chroma
-/// in frames that are not moved.
+/// The format in which straight alpha can be averaged: for R, G, B and grey, products with alpha. Y, U and V stay, because a
+/// step may name them.
 pub(super) fn without_rim(input: &Format) -> Format {
-    let fine = input.is_rgb() || input.subsampling == (0, 0);
-    if input.alpha == Alpha::Straight && fine { products(input) } else { *input }
+    let light = input.is_rgb() || input.family == Family::Gray;
+    if input.alpha == Alpha::Straight && light { products(input) } else { *input }
 }
 
 /// Sine and cosine of an angle in degrees; exact at multiples of 90.

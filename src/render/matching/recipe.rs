@@ -88,8 +88,6 @@ pub fn recipe(
         settings.correct_chroma(&format, plate, &rendered, part);
         if generated {
             settings.correct_channels(&format, plate, &rendered, part);
-        }
-        if generated {
             correct(luma, &settings.shape, 1.0, &rendered.planes()[..1]);
             correct(colours, &settings.shape, settings.chroma_size, &rendered.planes()[1..]);
         }
