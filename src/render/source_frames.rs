@@ -136,8 +136,11 @@ impl Frames {
         let begin = self.begin(&mut reader, number);
         self.approach(&mut reader, begin, stop)?;
         for before in begin..number {
+            if stop.load(Ordering::Relaxed) {
+                return Err(PrepareError::Cancelled.into());
+            }
             // An error of another frame is no error of this one.
-            if stop.load(Ordering::Relaxed) || !matches!(self.keep(&mut reader, before, true), Ok(Some(_))) {
+            if !matches!(self.keep(&mut reader, before, true), Ok(Some(_))) {
                 break;
             }
         }
@@ -297,5 +300,75 @@ impl SourceFrames for FramesAround {
 impl std::fmt::Debug for FramesAround {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FramesAround").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grainfield_io::source::{Options, open};
+    use std::sync::atomic::AtomicI64;
+
+    /// A pattern with a key frame every hundred frames, which stops its reader at a frame.
+    struct Groups {
+        pattern: Box<dyn Source>,
+        at: i64,
+        halt: Arc<AtomicI64>,
+        stop: Arc<AtomicBool>,
+        seeks: Arc<Mutex<Vec<i64>>>,
+    }
+
+    struct Blank(Format);
+
+    impl Decode for Blank {
+        fn decode(&self, _: &FrameStamp, slot: &mut Slot) -> Result<(), SourceError> {
+            slot.frame.reset(self.0);
+            Ok(())
+        }
+    }
+
+    impl Source for Groups {
+        fn info(&self) -> &Info {
+            self.pattern.info()
+        }
+        fn seek(&mut self, number: i64) -> Result<(), SourceError> {
+            lock(&self.seeks).push(number);
+            self.at = number;
+            Ok(())
+        }
+        fn next(&mut self, slot: &mut Slot) -> Result<Option<FrameStamp>, SourceError> {
+            slot.pending = Some(Pending::Opaque(Box::new(())));
+            let number = self.at;
+            self.at += 1;
+            self.stop.fetch_or(number == self.halt.load(Ordering::Relaxed), Ordering::Relaxed);
+            let time = Ratio::new(number, 25).unwrap();
+            Ok(Some(FrameStamp { number, time, duration: Ratio::new(1, 25).unwrap(), carried: None }))
+        }
+        fn decoder(&self) -> Arc<dyn Decode> {
+            Arc::new(Blank(self.info().format))
+        }
+        fn key_frame(&mut self, number: i64, back: bool) -> Option<i64> {
+            Some(if back { (number - 1) / 100 * 100 } else { (number / 100 + 1) * 100 })
+        }
+    }
+
+    /// A seek cannot be interrupted, so none follows where a step back was.
+    #[test]
+    fn an_interrupted_step_back_ends_at_once() {
+        let (halt, stop) = (Arc::new(AtomicI64::new(-1)), Arc::new(AtomicBool::new(false)));
+        let seeks = Arc::new(Mutex::new(Vec::new()));
+        let pattern =
+            open("pattern:bars:size=160x90:frames=500:format=yuv420p".as_ref(), &Options::default()).unwrap();
+        let format = pattern.info().format;
+        let (own_halt, own_stop, own_seeks) = (Arc::clone(&halt), Arc::clone(&stop), Arc::clone(&seeks));
+        let source = Groups { pattern, at: 0, halt: own_halt, stop: own_stop, seeks: own_seeks };
+        let frames = Frames::new(Box::new(source), format, 0, 1 << 20);
+        for number in [480, 260] {
+            assert_eq!(frames.get(number, &stop).unwrap().unwrap().stamp.number, number);
+        }
+        lock(&seeks).clear();
+        halt.store(230, Ordering::Relaxed);
+        assert!(frames.get(259, &stop).is_err());
+        assert_eq!(*lock(&seeks), [200]);
     }
 }

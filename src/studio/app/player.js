@@ -7,7 +7,7 @@ import { kept, keptOf, keep, LIMIT, shownSides } from './kept.js';
 
 /** @typedef {import('./viewer.js').Side} Side */
 /** @typedef {import('./api.js').Picture} Picture */
-/** What shows pictures. @typedef {{want: (n: number) => string, show: (url: string, got: Picture) => void}} Shows */
+/** What shows pictures. @typedef {{want: (n: number) => string, show: (url: string, got: Picture) => void, running: unknown}} Shows */
 
 /** What plays: 0 is nothing, else the speed and direction. */
 export const playing = signal(0);
@@ -50,7 +50,12 @@ export function startPlayer(panes) {
     clearTimeout(waiting);
     if (!clip.value || playing.value || scrubbing.value) return;
     const mine = (ahead = new AbortController());
-    waiting = setTimeout(() => prepare(mine.signal).catch(() => {}), 500);
+    // The frame itself comes first.
+    const begin = () => {
+      if (sides().some((side) => paneOf(side).running)) waiting = setTimeout(begin, 100);
+      else prepare(mine.signal).catch(() => {});
+    };
+    waiting = setTimeout(begin, 500);
   });
 }
 
