@@ -368,7 +368,7 @@ function dockTemplate() {
 
 // ---- the loupe ----
 
-/** Magnifies what is around the pointer, from the pane itself. */
+/** Magnifies what is around the pointer, from the pane itself, beside the pointer. */
 function drawLoupe() {
   const box = /** @type {HTMLElement | null} */ (document.querySelector('#loupe'));
   const p = paneUnderPointer();
@@ -387,6 +387,11 @@ function drawLoupe() {
   context.drawImage(p.canvas, left + (at.x - half) * zx, top + (at.y - half) * z, cells * zx, cells * z, 0, 0, canvas.width, canvas.height);
   context.strokeStyle = '#d9a441';
   context.strokeRect(half * cell, half * cell, cell, cell);
+  const pane = p.canvas.getBoundingClientRect();
+  const beside = (/** @type {number} */ point, /** @type {number} */ size, /** @type {number} */ room) =>
+    Math.max(0, point + 24 + size > room ? point - 24 - size : point + 24);
+  box.style.left = `${beside(pane.left + (left + (at.x + 0.5) * zx) / devicePixelRatio, box.offsetWidth, pane.right)}px`;
+  box.style.top = `${beside(pane.top + (top + (at.y + 0.5) * z) / devicePixelRatio, box.offsetHeight, pane.bottom)}px`;
 }
 
 const codeText = (/** @type {any} */ got) => got?.names.map((/** @type {string} */ n, /** @type {number} */ i) => `${n} ${Number(got.planes[i][0]?.[0]?.toPrecision?.(6) ?? 0)}`).join('  ') ?? '';
