@@ -13,7 +13,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HOSTS = ROOT / "target/hosts"
 BUILT = ROOT / "target/debug"
-SHELLS = [f"--package=grainfield-{name}" for name in ("host-kit", "vapoursynth", "frei0r", "python")]
 NUMPY = "numpy>=2,<3"
 
 
@@ -85,14 +84,8 @@ def main(full):
 
     os.environ["GRAINFIELD_FULL"] = "1" if full else ""
     say("building the shells")
-    # In CI, the program that the tests have built, where they just ran.
-    if os.environ.get("CI"):
-        run("cargo", "test", "--no-run")
-    else:
-        run("cargo", "build", "-p", "grainfield", "--bin", "grainfield")
-    run("cargo", "build", *SHELLS)
-    say("what they share")
-    run("cargo", "test", *SHELLS)
+    # A test among them gives dependencies the features that tests give them, so that nothing is compiled again after those.
+    run("cargo", "build", "--workspace", "--lib", "--bins", "--test", "studio")
 
     vapoursynth = "-"
     newer = find_python(12)
