@@ -542,8 +542,7 @@ def main():
     chosen = [row for row in everything if not arguments or any(part in row.name for part in arguments)]
     if not chosen:
         sys.exit("peers: no row has such a name. They are:\n" + "\n".join(row.name for row in everything))
-    hosts.run("cargo", "build", "--release", "--package=grainfield", "--bin=grainfield")
-    hosts.run("cargo", "build", "--release", *hosts.SHELLS)
+    hosts.run("cargo", "build", "--release", "--workspace", "--exclude=grainfield-web", "--lib", "--bins")
     hosts.python_site(ROOT / "target/release", SITE)
     text, lines = table(chosen)
     if mode == "--compare":
