@@ -31,8 +31,11 @@
 //! | animate values | [`curve`] |
 //! | show all of this in a page | [`forms`] |
 
-// Kernels over registers, which only the levels of x86-64 have.
-#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, unused_imports))]
+// Kernels over registers, which only the levels of x86-64 and of little-endian ARM64 have.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))),
+    allow(dead_code, unused_imports)
+)]
 
 pub mod catalog;
 pub mod chain;

@@ -5,6 +5,8 @@
 //! benches can iterate over [`Level::available`].
 #![allow(unsafe_code)] // the dispatch below: a call into a `target_feature` function, guarded by a detected level
 
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+pub(crate) mod neon;
 mod vector;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;
@@ -14,11 +16,13 @@ pub(crate) use vector::Vector;
 use core::fmt;
 use core::str::FromStr;
 
-/// The instruction sets of a level.
+/// The instruction sets of a level. A machine has some of them; the order is that of its levels.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum Isa {
     /// The compiler's baseline target; no intrinsics.
     Scalar,
+    /// ARM64 baseline intrinsics, on little-endian systems.
+    Neon,
     /// x86-64 baseline intrinsics.
     Sse2,
     /// AVX2 with BMI1, BMI2, POPCNT and LZCNT (never FMA: its rounding differs).
@@ -29,8 +33,8 @@ pub enum Isa {
     Avx512Vbmi,
 }
 
-/// All of them, lowest first.
-const ISAS: [Isa; 5] = [Isa::Scalar, Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Avx512Vbmi];
+/// All of them.
+const ISAS: [Isa; 6] = [Isa::Scalar, Isa::Neon, Isa::Sse2, Isa::Avx2, Isa::Avx512, Isa::Avx512Vbmi];
 
 /// An instruction-set level that this machine has.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -42,8 +46,11 @@ impl Level {
 
     /// Every level of this machine, lowest first.
     pub fn available() -> &'static [Level] {
-        const ALL: [Level; 5] =
-            [Level(ISAS[0]), Level(ISAS[1]), Level(ISAS[2]), Level(ISAS[3]), Level(ISAS[4])];
+        #[cfg(target_arch = "x86_64")]
+        const ALL: &[Level] =
+            &[Level::SCALAR, Level(Isa::Sse2), Level(Isa::Avx2), Level(Isa::Avx512), Level(Isa::Avx512Vbmi)];
+        #[cfg(not(target_arch = "x86_64"))]
+        const ALL: &[Level] = &[Level::SCALAR, Level(Isa::Neon)];
         let best = Level::best();
         let n = ALL.iter().filter(|l| **l <= best).count();
         &ALL[..n]
@@ -71,13 +78,17 @@ impl Level {
                 (false, false) => Level(Isa::Sse2),
             }
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        {
+            Level(Isa::Neon)
+        }
+        #[cfg(not(any(target_arch = "x86_64", all(target_arch = "aarch64", target_endian = "little"))))]
         Level::SCALAR
     }
 
     /// The level with the given instruction set, if this machine has it.
     pub fn of(isa: Isa) -> Option<Level> {
-        (Level(isa) <= Level::best()).then_some(Level(isa))
+        Level::available().iter().copied().find(|l| l.isa() == isa)
     }
 
     /// Its instruction set.
@@ -90,6 +101,7 @@ impl fmt::Display for Isa {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Isa::Scalar => "scalar",
+            Isa::Neon => "neon",
             Isa::Sse2 => "sse2",
             Isa::Avx2 => "avx2",
             Isa::Avx512 => "avx512",
@@ -104,9 +116,9 @@ impl fmt::Display for Level {
     }
 }
 
-/// The text was not `scalar`, `sse2`, `avx2`, `avx512` or `avx512vbmi`.
+/// The text was not `scalar`, `neon`, `sse2`, `avx2`, `avx512` or `avx512vbmi`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a level is scalar, sse2, avx2, avx512 or avx512vbmi")]
+#[error("a level is scalar, neon, sse2, avx2, avx512 or avx512vbmi")]
 pub struct IsaError;
 
 impl FromStr for Isa {
@@ -170,7 +182,7 @@ macro_rules! multiversion {
                 Isa::Avx512 | Isa::Avx512Vbmi => return unsafe { $crate::simd::multiversion!(@ call avx512 $generics $args) },
                 // SAFETY: likewise for AVX2.
                 Isa::Avx2 => return unsafe { $crate::simd::multiversion!(@ call avx2 $generics $args) },
-                Isa::Sse2 | Isa::Scalar => {}
+                Isa::Sse2 | Isa::Neon | Isa::Scalar => {}
             }
         }
         let _ = $level;
@@ -199,7 +211,16 @@ macro_rules! multiversion {
                 Isa::Avx2 => return unsafe { $crate::simd::multiversion!(@ call avx2 $generics $args) },
                 // SAFETY: SSE2 is part of x86-64.
                 Isa::Sse2 => return unsafe { $crate::simd::multiversion!(@ call sse2 $generics $args) },
-                Isa::Scalar => {}
+                Isa::Neon | Isa::Scalar => {}
+            }
+        }
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        {
+            use $crate::simd::{Isa, neon};
+            $crate::simd::multiversion! { @ fn with_neon "neon" $body; (neon::Neon) $generics $args $ret }
+            if $level.isa() == Isa::Neon {
+                // SAFETY: NEON is part of ARM64.
+                return unsafe { $crate::simd::multiversion!(@ call with_neon $generics $args) };
             }
         }
         $crate::simd::multiversion!(@ unused $level $args);
@@ -219,44 +240,4 @@ macro_rules! multiversion {
 pub(crate) use multiversion;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn levels_are_in_order_and_start_at_scalar() {
-        let all = Level::available();
-        assert_eq!(all[0], Level::SCALAR);
-        assert!(all.is_sorted());
-        assert_eq!(all.last(), Some(&Level::best()));
-    }
-
-    #[inline(always)]
-    fn sum_body(v: &[u16]) -> u32 {
-        v.iter().map(|&x| u32::from(x)).sum()
-    }
-    #[inline(always)]
-    fn sum_of_vectors<V: Vector>(zero: V, v: &[u16]) -> u32 {
-        let mut lanes = [[0u16; 32]; 2];
-        v.chunks_exact(V::BYTES / 2)
-            .fold(zero, |sum, v| sum.add16(zero.load(v)))
-            .store(&mut lanes[0][..V::BYTES / 2]);
-        lanes.as_flattened().iter().map(|&x| u32::from(x)).sum()
-    }
-
-    multiversion! {
-        fn sum(level, v: &[u16]) -> u32 = sum_body;
-        fn vectors(level, v: &[u16]) -> u32 => sum_of_vectors;
-        fn longest<T: Ord>(level, a: T, b: T) -> T = core::cmp::max;
-    }
-
-    #[test]
-    fn dispatch_reaches_every_level() {
-        let v: Vec<u16> = (0..1000).collect();
-        for &level in Level::available() {
-            assert_eq!(sum(level, &v), 499_500, "{level}");
-            let want = if level == Level::SCALAR { 0 } else { 32 * 31 };
-            assert_eq!(vectors(level, &[31; 32]), want, "{level}");
-            assert_eq!(longest(level, 3, 4), 4);
-        }
-    }
-}
+mod tests;

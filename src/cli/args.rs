@@ -50,6 +50,7 @@ const SUBS: Keywords<Subs> = Keywords(&[
 ]);
 const LEVEL: Keywords<Isa> = Keywords(&[
     ("scalar", Isa::Scalar, ""),
+    ("neon", Isa::Neon, ""),
     ("sse2", Isa::Sse2, ""),
     ("avx2", Isa::Avx2, ""),
     ("avx512", Isa::Avx512, ""),

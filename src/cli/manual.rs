@@ -37,7 +37,7 @@ const ENVIRONMENT: &str = r"\
 .SH ENVIRONMENT
 .TP
 \fBGRAINFIELD_LEVEL\fR
-Highest instruction set: scalar, sse2, avx2, avx512 or avx512vbmi. See \fB\-\-level\fR.
+Highest instruction set: scalar; sse2, avx2, avx512 or avx512vbmi on x86-64; neon on ARM64. See \fB\-\-level\fR.
 .TP
 \fBNO_COLOR\fR, \fBCLICOLOR_FORCE\fR
 No colours in messages, or colours even if standard error is not a terminal.

@@ -1,6 +1,7 @@
 //! Prints golden values as they are in `tests/golden`, on any machine: `golden [--without CHAIN]... [NAME]...`.
 //!
-//! `NAME` is a file of that folder; all by default. Chains that take an emulator long can be left out.
+//! `NAME` is a file of that folder; all by default. Chains that take an emulator long can be left out. The environment
+//! variable `GRAINFIELD_LEVEL` names a level, as for the program.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // as tests do
 
 #[path = "../../src/io/format/pattern/draw.rs"]
@@ -38,8 +39,10 @@ fn main() {
     }
     let sources = golden::Sources::new(frames_of);
     let wanted = |chain: &str| !without.iter().any(|text| text == chain);
+    let named = std::env::var("GRAINFIELD_LEVEL").ok().and_then(|name| Level::of(name.parse().unwrap()));
+    let level = named.unwrap_or(Level::best());
     for name in golden::names().filter(|n| names.is_empty() || names.iter().any(|name| name == n)) {
-        println!("== {name} ({})", Level::best());
-        golden::golden(name, Level::best(), &sources, &wanted, &mut |line| println!("{line}"));
+        println!("== {name} ({level})");
+        golden::golden(name, level, &sources, &wanted, &mut |line| println!("{line}"));
     }
 }

@@ -22,6 +22,10 @@ pub(crate) trait Vector: Copy {
     type Half: Vector;
     /// Bytes of a register.
     const BYTES: usize;
+    /// Whether [`look_up8`](Vector::look_up8) and [`look_up16`](Vector::look_up16) are instructions, not loads of entries.
+    const LOOK_UPS: bool = Self::BYTES > 16;
+    /// Whether [`madd16`](Vector::madd16) is one instruction.
+    const PAIR_PRODUCTS: bool = true;
     /// Whether byte look-ups and permutations work across the whole register.
     const BYTE_TABLES: bool = false;
 
@@ -80,6 +84,16 @@ pub(crate) trait Vector: Copy {
 
     /// The lanes of `self`, or 0 where `x` and `y` have no bit in common.
     fn select_if_test32(self, x: Self, y: Self) -> Self;
+    /// Adds `self * w + b * v` to sums of 32 bits, for the lower and the upper half of each 128 bits. `weights` has w in the
+    /// even and v in the odd lanes.
+    #[inline(always)]
+    fn add_products16(self, b: Self, weights: Self, [low, high]: [Self; 2]) -> [Self; 2] {
+        [
+            low.add32(self.unpack_low16(b).madd16(weights)),
+            high.add32(self.unpack_high16(b).madd16(weights)),
+        ]
+    }
+
     /// The XOR of all lanes, in every lane.
     fn xor_reduce32(self) -> Self;
 
@@ -106,7 +120,8 @@ pub(crate) trait Vector: Copy {
     }
 
     /// The upper bytes of 16-bit lanes, rounded, in the order of the lanes; and of two registers whose 128-bit parts
-    /// alternate (`a.interleave_even_128(b)` and `a.interleave_odd_128(b)` are in order).
+    /// alternate (`a.interleave_even_128(b)` and `a.interleave_odd_128(b)` are in order). Lanes above 0x7f7f, which round to
+    /// 128, have no defined result.
     #[inline(always)]
     fn high_bytes(self, b: Self) -> Self {
         self.high_bytes_of_parts(b).unshuffle_after_pack()

@@ -225,8 +225,7 @@ impl<V: Vector> Lines<V> {
             sixteenth[i] = u.shr_u16(12);
             part[i] = u.shl16(3).and(u.splat16(0x7ff8));
         }
-        let shuffles = V::BYTES > 16;
-        let mut s = if shuffles { self.lines(0, sixteenth, part) } else { u };
+        let mut s = if V::LOOK_UPS { self.lines(0, sixteenth, part) } else { u };
         // Few samples are this near to black or white: turns without such samples skip this.
         let shifted = u[0].splat16(1 << 12);
         if u[0].add16(shifted).min_u16(u[1].add16(shifted)).shr_u16(13).any_zero16() {
@@ -240,7 +239,7 @@ impl<V: Vector> Lines<V> {
                 first[i] = zero.sub16(one.subs_u16(sixteenth[i]));
                 last[i] = zero.sub16(sixteenth[i].subs_u16(fourteen));
             }
-            let [low, high] = if shuffles {
+            let [low, high] = if V::LOOK_UPS {
                 [self.lines(1, inner, inner_part), self.lines(2, inner, inner_part)]
             } else {
                 [u; 2]
@@ -248,7 +247,7 @@ impl<V: Vector> Lines<V> {
             for i in 0..2 {
                 let ends = first[i].or(last[i]);
                 let middle = ends.xor(u[i].splat16(-1));
-                if shuffles {
+                if V::LOOK_UPS {
                     s[i] = s[i].and(middle).or(low[i].and(first[i]).or(high[i].and(last[i])));
                 } else {
                     let table = u[i].splat16(16).and(first[i]).or(u[i].splat16(32).and(last[i]));
@@ -257,7 +256,7 @@ impl<V: Vector> Lines<V> {
                 }
             }
         }
-        if !shuffles {
+        if !V::LOOK_UPS {
             for i in 0..2 {
                 let [base, slope] = sixteenth[i].look_up_pairs(&self.pairs);
                 s[i] = base.add16(slope.mulhi_i16(part[i]));
@@ -358,9 +357,8 @@ impl<A: Numbers<V>, B: Numbers<V>, V: Vector> Numbers<V> for Sum<A, B, V> {
     #[inline(always)]
     fn at(&self, x: usize) -> V {
         let (a, b) = (self.of.0.at(x), self.of.1.at(x));
-        let low = a.unpack_low16(b).madd16(self.weights).add32(self.half).shr_i32(MIX_SHIFT);
-        let high = a.unpack_high16(b).madd16(self.weights).add32(self.half).shr_i32(MIX_SHIFT);
-        low.pack_i32(high)
+        let [low, high] = a.add_products16(b, self.weights, [self.half; 2]);
+        low.shr_i32(MIX_SHIFT).pack_i32(high.shr_i32(MIX_SHIFT))
     }
 }
 

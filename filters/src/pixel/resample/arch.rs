@@ -93,23 +93,21 @@ impl<V: Vector> Sum<V> {
     #[inline(always)]
     unsafe fn registers<const N: usize>(&self, taps: &[Taps], x: usize) -> [V; N] {
         let sign = self.start.splat16(i16::MIN);
-        let (mut low, mut high) = ([self.start; N], [self.start; N]);
+        let mut sums = [[self.start; 2]; N];
         for &(a, b, w) in taps {
             let w = self.start.splat32(w);
-            for i in 0..N {
+            for (i, sums) in sums.iter_mut().enumerate() {
                 let x = x + i * (V::BYTES / 2);
                 // SAFETY: the caller's promise.
                 let (a, b) = unsafe { (sign.read(a.add(x)), sign.read(b.add(x))) };
-                let (a, b) = (a.xor(sign), b.xor(sign));
-                low[i] = low[i].add32(a.unpack_low16(b).madd16(w));
-                high[i] = high[i].add32(a.unpack_high16(b).madd16(w));
+                *sums = a.xor(sign).add_products16(b.xor(sign), w, *sums);
             }
         }
-        let mut all = low;
-        for i in 0..N {
+        let mut all = [sign; N];
+        for (all, [low, high]) in all.iter_mut().zip(sums) {
             // Unpacking and packing change the order in the same way.
-            let sum = low[i].shr_i32(self.shift).pack_i32(high[i].shr_i32(self.shift));
-            all[i] = sum.max_i16(self.least).xor(self.flip).min_u16(self.top);
+            let sum = low.shr_i32(self.shift).pack_i32(high.shr_i32(self.shift));
+            *all = sum.max_i16(self.least).xor(self.flip).min_u16(self.top);
         }
         all
     }

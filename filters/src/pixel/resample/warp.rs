@@ -123,6 +123,7 @@ impl<S: Pod> Phases<S> {
     }
 
     /// A kernel of 2 or 4 taps for integer samples.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))] // AVX2 multiplies pairs
     fn pairs(&self) -> Option<&Pairs> {
         self.pairs.as_ref()
     }

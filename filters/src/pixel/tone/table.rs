@@ -96,7 +96,7 @@ fn shift_body(out: &mut [u16], row: &[u8]) {
 
 #[inline(always)]
 fn look_up_words_body<V: Vector>(any: V, out: &mut [u16], row: &[u8], bytes: &[[u8; 256]; 2]) -> usize {
-    if V::BYTES < 32 {
+    if !V::LOOK_UPS {
         return 0; // as below
     }
     let mut done = 0;
@@ -120,7 +120,7 @@ multiversion! {
 
 #[inline(always)]
 fn look_up_body<V: Vector>(zero: V, row: &mut [u8], table: &[u8; 256]) -> usize {
-    if V::BYTES < 32 {
+    if !V::LOOK_UPS {
         return 0; // SSE2 has no shuffle by a register
     }
     let mut done = 0;

@@ -2,7 +2,7 @@
 //! memory, writes sixteen numbers at a time and reads them one by one.
 #![allow(unsafe_code)] // loads and stores by pointer; calls for a detected level
 
-use super::{Constants, View, densities_body, forces_body};
+use super::{View, densities_body, forces_body};
 use crate::simd::{Level, multiversion};
 use core::ops::Range;
 
@@ -46,8 +46,8 @@ pub(in crate::particle::fluid) fn forces(
 /// The same sums in the same lanes: each operation is one of `densities_body` and `forces_body`, sixteen times.
 #[cfg(target_arch = "x86_64")]
 mod avx512 {
-    use super::super::{LANES, NeighborSums, lanes, lanes_mut};
-    use super::{Constants, Range, View};
+    use super::super::{Constants, LANES, NeighborSums, lanes, lanes_mut};
+    use super::{Range, View};
     use core::arch::x86_64::*;
 
     /// A parcel, in all lanes: place, velocity, pressure over density squared, rest density over density.

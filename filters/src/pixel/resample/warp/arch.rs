@@ -5,13 +5,15 @@
 use super::{Patch, Phases, SampleLine};
 use crate::pixel::convert::CodeSample;
 use crate::pixel::resample::level::{Octets, Quads};
-use crate::pixel::resample::rows::{Pass, shift};
 use crate::simd::Level;
 
 #[cfg(target_arch = "x86_64")]
 use super::walk_x86;
 #[cfg(target_arch = "x86_64")]
-use crate::pixel::resample::level_x86;
+use crate::pixel::resample::{
+    level_x86,
+    rows::{Pass, shift},
+};
 #[cfg(target_arch = "x86_64")]
 use crate::simd::Isa;
 

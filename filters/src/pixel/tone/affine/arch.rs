@@ -112,14 +112,13 @@ fn line_of<V: Vector, const LIMIT: u8, const STEEP: bool>(
         let x = zero.load(block);
         let kept = if LIMIT > 0 && line.range.is_some() { x.max_u16(from).min_u16(to) } else { x };
         let (v, fine) = (kept.xor(sign), kept.mulhi_u16(low));
-        let (a, b) = if STEEP {
-            let a = v.unpack_low16(v).madd16(gain).add32(fine.unpack_low16(zero));
-            (a, v.unpack_high16(v).madd16(gain).add32(fine.unpack_high16(zero)))
+        let [a, b] = if STEEP {
+            let sums = [fine.unpack_low16(zero), fine.unpack_high16(zero)];
+            v.add_products16(v, gain, [sums[0].add32(offset), sums[1].add32(offset)])
         } else {
-            let fine = fine.xor(sign);
-            (v.unpack_low16(fine).madd16(gain), v.unpack_high16(fine).madd16(gain))
+            v.add_products16(fine.xor(sign), gain, [offset; 2])
         };
-        let y = a.add32(offset).shr_i32(15).pack_i32(b.add32(offset).shr_i32(15)).xor(sign);
+        let y = a.shr_i32(15).pack_i32(b.shr_i32(15)).xor(sign);
         let y = match LIMIT {
             0 => y,
             1 => y.max_u16(lo).min_u16(hi),
