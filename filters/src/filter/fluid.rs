@@ -7,10 +7,12 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `scene` | the initial liquid, the inflow, and the constants |
-//! | `surface` | conversion of parcels to a surface on a grid |
+//! | `drops` | isolated parcels: streaks of a few droplets each |
+//! | `surface` | conversion of the other parcels to a surface on a grid |
 //! | `paint`, `composite` | conversion of the surface to samples, and of rows and planes |
 
 mod composite;
+mod drops;
 mod paint;
 mod scene;
 mod surface;
@@ -30,6 +32,7 @@ use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
 use composite::SurfaceLayer;
+use drops::{DROPLETS, Drop};
 use paint::LiquidLook;
 use scene::{Kind, Scene, SceneParams};
 use std::sync::Arc;
@@ -145,7 +148,7 @@ impl Spec for FluidSpec {
             row: 1.0 / input.height as f32,
             draft: self.draft,
         };
-        let words = b"fluid 3".iter().map(|b| u64::from(*b)).chain(scene.words().into_iter().map(u64::from));
+        let words = b"fluid 4".iter().map(|b| u64::from(*b)).chain(scene.words().into_iter().map(u64::from));
         let clock = Clock::new(input, scene.steps, self.start, words);
         // Some pictures have no colours.
         let weights = weights(input)?;
@@ -224,7 +227,10 @@ impl Render for Fluid {
         let row = self.format.width as usize * 6 * 4;
         Memory {
             fixed: parcels * each + cells as usize * 8 + (1 << 20),
-            per_frame: parcels * size_of::<ParcelPoint>() + self.surface.bytes() + row + (1 << 16),
+            per_frame: parcels * (size_of::<ParcelPoint>() + DROPLETS * size_of::<Drop>())
+                + self.surface.bytes()
+                + row
+                + (1 << 16),
         }
     }
 
@@ -265,8 +271,7 @@ impl Stepped<4> for Fluid {
     }
 
     fn snapshot(&self, fluid: &mut Fluid2d) -> ParcelPoints {
-        let [left, top] = self.scene.origin();
-        Arc::new(fluid.places().map(|(id, [x, y])| ParcelPoint { at: [x - left, y - top], id }).collect())
+        Arc::new(self.scene.snapshot(fluid))
     }
 
     fn items(&self, fluid: &Fluid2d) -> Vec<[f32; 4]> {

@@ -2,7 +2,9 @@
 
 use super::super::Band;
 use super::super::point::nominal;
-use super::paint::{self, AlphaPlane, Backdrop, LiquidLook, PaintSample, PlaneColors, Row, RowShading};
+use super::paint::{
+    self, AlphaPlane, Backdrop, LIGHTS, LiquidLook, PaintSample, PlaneColors, Row, RowShading, SceneLight,
+};
 use super::surface::{Node, Surface};
 use crate::frame::{Alpha, Format, FrameRef, Scratch};
 use crate::pixel::convert::{self, Coefficients};
@@ -20,6 +22,13 @@ pub(super) struct SurfaceLayer<'a> {
     pub(super) sample: f32,
 }
 
+/// Samples per cell of the light, in each direction.
+const SAMPLES: usize = 4;
+/// The mean brightness in which the liquid has the colours of its settings.
+const USUAL: f64 = 0.4;
+/// How much the light of the place counts; the rest is that of the whole picture.
+const LOCAL: f64 = 0.7;
+
 fn backdrop<'a, T: PaintSample>(input: &FrameRef<'a>, p: usize) -> Backdrop<'a, T> {
     let plane = input.plane(p);
     let (samples, stride) = plane.samples::<T>();
@@ -35,6 +44,37 @@ impl SurfaceLayer<'_> {
         let top = f32::from(self.format.codes().1);
         let still = self.look.bend == 0.0;
         PlaneColors { zero: c.zero as f32, tint: of([r, g, b, 1.0]), white: of([1.0; 4]), top, still }
+    }
+
+    /// The light of the scene: mean brightnesses of the picture, from some of its samples, 1 at [`USUAL`]. The liquid has
+    /// no light of its own.
+    fn light<T: PaintSample>(&self, input: &FrameRef<'_>) -> SceneLight {
+        let format = self.format;
+        let luma = if format.is_rgb() { self.weights.to_yuv()[0] } else { [1.0, 0.0, 0.0] };
+        let number = |p: usize, x: usize, y: usize| {
+            let (c, from) = (convert::Code::of(format, p), backdrop::<T>(input, p));
+            let ([w, h], [across, down]) = (from.size, LIGHTS.map(|n| SAMPLES * n));
+            let v = from.samples[(y * h / down) * from.stride + x * w / across].number();
+            let v = (f64::from(v) - f64::from(c.zero)) / f64::from(c.span);
+            if v > 0.0 { v.min(1.0) } else { 0.0 }
+        };
+        let cell = |i: usize, j: usize| {
+            let (mut sum, mut all) = (0.0, 0.0);
+            for (y, x) in (0..SAMPLES).flat_map(|y| (0..SAMPLES).map(move |x| (y, x))) {
+                let (x, y) = (SAMPLES * i + x, SAMPLES * j + y);
+                let alpha = format.alpha_plane().map_or(1.0, |a| number(a, x, y));
+                let v: f64 = (0..3).filter(|p| luma[*p] != 0.0).map(|p| luma[p] * number(p, x, y)).sum();
+                sum += if format.alpha == Alpha::Straight { v * alpha } else { v };
+                all += alpha;
+            }
+            if all > 0.0 { sum / (all * USUAL) } else { 1.0 }
+        };
+        let mut cells = [[0.0; LIGHTS[0]]; LIGHTS[1]];
+        for (j, row) in cells.iter_mut().enumerate() {
+            row.iter_mut().enumerate().for_each(|(i, v)| *v = cell(i, j));
+        }
+        let mean = cells.as_flattened().iter().sum::<f64>() / (LIGHTS[0] * LIGHTS[1]) as f64;
+        cells.map(|row| row.map(|v| (LOCAL * v + (1.0 - LOCAL) * mean) as f32))
     }
 
     /// Writes the band's rows of the selected planes.
@@ -54,6 +94,7 @@ impl SurfaceLayer<'_> {
         let line: &mut [Node] = bytemuck::cast_slice_mut(line);
         let mut all = RowShading { cover, x, y, back, tint, white };
         let tall = format.height as f32;
+        let light = self.light::<T>(&input);
         let plane_colors: [PlaneColors; 4] =
             core::array::from_fn(|p| self.plane_colors(p.min(format.planes() - 1)));
         // In luma samples of the frame.
@@ -72,6 +113,8 @@ impl SurfaceLayer<'_> {
             let same: Vec<usize> = planes().filter(|&q| sites(q) == (first, step)).collect();
             for y in band.output.plane(p).rows() {
                 let row = Row {
+                    light: paint::light_row(&light, (first[1] + y as f32 * step[1]) / tall),
+                    lights: LIGHTS[0] as f32 * tall / (self.sample * width as f32),
                     y: (first[1] + y as f32 * step[1]) / tall,
                     x: first[0] * self.sample / tall,
                     step: step[0] * self.sample / tall,

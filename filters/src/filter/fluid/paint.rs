@@ -1,6 +1,7 @@
 //! Converts the surface to samples: the picture behind is refracted, tinted by depth, darker where the surface leans,
 //! and with lights on it.
 
+use super::drops::{Drop, Streak};
 use super::surface::{EDGE, Node, Surface, row_between};
 use crate::math::smooth;
 use crate::pixel::f32_rows::ConvertF32;
@@ -31,6 +32,30 @@ pub(super) struct Row {
     pub(super) step: f32,
     /// Samples per frame height, horizontally and vertically, for refraction.
     pub(super) scale: [f32; 2],
+    /// The light of the scene at this height, and cells of it per frame height.
+    pub(super) light: [f32; LIGHTS[0]],
+    pub(super) lights: f32,
+}
+
+/// The cells of the light, across and down.
+pub(super) const LIGHTS: [usize; 2] = [16, 9];
+/// The brightness of the scene in each cell, normally 1.
+pub(super) type SceneLight = [[f32; LIGHTS[0]]; LIGHTS[1]];
+
+/// The cell before a place in cells, and the distance from its centre.
+#[inline(always)]
+fn cell(at: f32, n: usize) -> (usize, f32) {
+    let t = at - 0.5;
+    let t = if t > 0.0 { t } else { 0.0 };
+    let i = (t as usize).min(n - 2);
+    let f = t - i as f32;
+    (i, if f < 1.0 { f } else { 1.0 })
+}
+
+/// The light at a height of the frame, 0 to 1.
+pub(super) fn light_row(light: &SceneLight, y: f32) -> [f32; LIGHTS[0]] {
+    let (j, f) = cell(y * LIGHTS[1] as f32, LIGHTS[1]);
+    core::array::from_fn(|i| light[j][i] + (light[j + 1][i] - light[j][i]) * f)
 }
 
 /// The appearance of the samples of a row: the coverage by liquid; the refracted position behind it, in samples; and
@@ -62,6 +87,13 @@ impl RowShading<'_> {
 
 /// Half of the range of amounts over which the edge fades.
 const SOFT: f32 = 0.05;
+/// The depth of a droplet, and the brightness of a long streak: it scatters the light of the sky.
+const DROP_DEPTH: f32 = 0.1;
+const GLEAM: f32 = 0.4;
+/// What the tint and the highlights keep in darkness, and the most that they have of the usual.
+const DIM_TINT: f32 = 0.1;
+const DIM_WHITE: f32 = 0.3;
+const BRIGHT_TINT: f32 = 1.2;
 /// The largest refraction, in frame heights.
 pub(super) const MAX_OFFSET: f32 = 0.08;
 /// The half vector between the light, from above on the left, and the viewer.
@@ -69,11 +101,16 @@ const HALF: [f32; 3] = [-0.32, -0.49, 0.811];
 /// The direction of the light, in the plane of the picture; a surface that rises away from it faces it.
 const LIGHT: [f32; 2] = [0.55, 0.83];
 
-/// The brightness of the reflected light, the sky, slopes towards the light, and light that passes through a rim.
-const SPARK: f32 = 0.95;
+/// The brightness of the reflected light, the sky, slopes towards the light, and light that passes through a rim; and of
+/// grazing reflections at the edges.
+const SPARK: f32 = 1.1;
 const SKY: f32 = 0.6;
 const RELIEF: f32 = 0.14;
-const THROUGH: f32 = 0.75;
+const THROUGH: f32 = 0.6;
+const GRAZING: f32 = 0.5;
+/// Tall windows on both sides: where the normal points for their reflections, how far these reach, and their brightness.
+const WINDOWS: [(f32, f32); 2] = [(-0.5, 0.3), (0.55, 0.12)];
+const WINDOW: f32 = 0.15;
 /// The darkening of slopes, of rims that face the light, and of slopes away from it.
 const RIM_DARK: f32 = 0.30;
 const RIM_SHADE: f32 = 0.75;
@@ -98,30 +135,72 @@ fn shade_row_body(
     let f = v - j as f32;
     let line = &mut line[..w];
     row_between(&surface.nodes, w, (j, f), line);
-    let (from, to) = covered_span(line, row, surface, out.cover.len());
-    out.cover[..from].fill(0.0);
-    out.cover[to..].fill(0.0);
-    let (cover, xs, ys) = (&mut out.cover[from..to], &mut out.x[from..to], &mut out.y[from..to]);
-    let (back, tint, white) = (&mut out.back[from..to], &mut out.tint[from..to], &mut out.white[from..to]);
-    let n = to - from;
-    // Amount, slope and depth at each sample; the results replace them in place.
-    for k in 0..n {
-        let x = row.x + (from + k) as f32 * row.step;
-        let u = ((x - surface.origin[0]) * surface.per).clamp(0.0, (w - 1) as f32);
+    let (n, x0, step) = (out.cover.len(), row.x, row.step);
+    out.cover.fill(0.0);
+    let pixel = 1.0 / row.scale[1];
+    let pixel = if pixel > row.step { pixel } else { row.step };
+    // The samples of a droplet.
+    let samples = |streak: &Streak| {
+        let [first, last] = streak.span().map(|x| (x - x0) / step);
+        let first = if first > 0.0 { first as usize } else { 0 };
+        first.min(n)..(if last >= 0.0 { last as usize + 1 } else { 0 }).clamp(first.min(n), n)
+    };
+    // Opacity before smoothing, slope and depth at each sample; the results replace them in place.
+    let RowShading { cover, x: xs, y: ys, back, tint, white } = out;
+    for k in spans(line, row, surface, n).flatten() {
+        let u = ((x0 + k as f32 * step - surface.origin[0]) * surface.per).clamp(0.0, (w - 1) as f32);
         let i = (u as usize).min(w - 2);
         let f = u - i as f32;
         let (a, b) = (&line[i], &line[i + 1]);
-        cover[k] = a[0] + (b[0] - a[0]) * f;
+        let c = (a[0] + (b[0] - a[0]) * f - (EDGE - SOFT)) * (0.5 / SOFT);
+        let c = if c > 0.0 { c } else { 0.0 };
+        cover[k] = if c < 1.0 { c } else { 1.0 };
         xs[k] = a[1] + (b[1] - a[1]) * f;
         ys[k] = a[2] + (b[2] - a[2]) * f;
         back[k] = a[3] + (b[3] - a[3]) * f;
+        white[k] = 0.0;
     }
+    for streak in surface.drops.near(row.y, pixel).map(|d: &Drop| Streak::new(d, row.y, pixel)) {
+        for k in samples(&streak) {
+            let Some((seen, [sx, sy])) = streak.at(x0 + k as f32 * step) else { continue };
+            if cover[k] == 0.0 {
+                (xs[k], ys[k], back[k], white[k]) = (0.0, 0.0, 0.0, 0.0);
+            }
+            // In front of what there is.
+            let both = cover[k] + seen - cover[k] * seen;
+            let by = seen / both;
+            cover[k] = both;
+            xs[k] += (sx - xs[k]) * by;
+            ys[k] += (sy - ys[k]) * by;
+            back[k] += (DROP_DEPTH - back[k]) * by;
+            white[k] += (GLEAM * streak.length() - white[k]) * by;
+        }
+    }
+    let mut to = 0;
+    while let Some(dry) = cover[to..].iter().position(|c| *c > 0.0) {
+        let from = to + dry;
+        to = from + cover[from..].iter().position(|c| *c <= 0.0).unwrap_or(n - from);
+        let mut run = RowShading {
+            cover: &mut cover[from..to],
+            x: &mut xs[from..to],
+            y: &mut ys[from..to],
+            back: &mut back[from..to],
+            tint: &mut tint[from..to],
+            white: &mut white[from..to],
+        };
+        shade(look, row, from, &mut run);
+    }
+}
+
+/// Shades samples from `from` on, which have an opacity before smoothing, a slope, a depth and a gleam.
+#[inline(always)]
+fn shade(look: &LiquidLook, row: &Row, from: usize, out: &mut RowShading<'_>) {
+    let n = out.cover.len();
+    let (cover, xs, ys) = (&mut out.cover[..n], &mut out.x[..n], &mut out.y[..n]);
+    let (back, tint, white) = (&mut out.back[..n], &mut out.tint[..n], &mut out.white[..n]);
     for k in 0..n {
         let (sx, sy, deep) = (xs[k], ys[k], back[k]);
-        let c = (cover[k] - (EDGE - SOFT)) * (0.5 / SOFT);
-        let c = if c > 0.0 { c } else { 0.0 };
-        let c = if c < 1.0 { c } else { 1.0 };
-        cover[k] = smooth(c);
+        cover[k] = smooth(cover[k]);
         let inv = 1.0 / (1.0 + (sx * sx + sy * sy)).sqrt();
         let lean = 1.0 - inv;
         // A surface that rises to the right faces left.
@@ -130,7 +209,10 @@ fn shade_row_body(
         let s2 = spark * spark;
         let s4 = s2 * s2;
         let s16 = s4 * s4 * s4 * s4;
-        let spark = s16 * s16 * s16 * s16 * s16 * s16;
+        // Tiny numbers are slow.
+        let s64 = s16 * s16 * s16 * s16;
+        let s64 = if s64 > 1e-6 { s64 } else { 0.0 };
+        let spark = s64 * s64 * s64 * s64;
         // The sky is reflected where the surface faces up, in proportion to the slope.
         let sky = if sy > 0.0 { lean * sy * inv } else { 0.0 };
         let faces = (sx * LIGHT[0] + sy * LIGHT[1]) * inv;
@@ -139,7 +221,17 @@ fn shade_row_body(
         // bright on the side away from it.
         let flat = inv * inv;
         let light = SPARK * spark + SKY * sky + RELIEF * flat * lit + THROUGH * (1.0 - flat) * away;
-        let light = look.shine * light;
+        let light = light + GRAZING * (lean * lean * lean) + white[k];
+        let (nx, upright) = (-sx * inv, 1.0 - 1.4 * (sy * inv) * (sy * inv));
+        let upright = if upright > 0.0 { upright } else { 0.0 };
+        let mut windows = 0.0;
+        for (towards, bright) in WINDOWS {
+            let off = (nx - towards) * (1.0 / WINDOW);
+            let near = 1.0 - off * off;
+            let near = if near > 0.0 { near } else { 0.0 };
+            windows += bright * (near * near);
+        }
+        let light = look.shine * (light + windows * upright);
         let light = if light < 1.0 { light } else { 1.0 };
         let dark = RIM_DARK * lean + look.shine * (RIM_SHADE * lit * lit + SHADE * flat * away);
         let dark = if dark < 1.0 { dark } else { 1.0 };
@@ -154,25 +246,39 @@ fn shade_row_body(
         let length = (bx * bx + by * by).sqrt();
         let limit = if length > MAX_OFFSET { MAX_OFFSET / length } else { 1.0 };
         let left = (1.0 - light) * (1.0 - dark);
+        let (i, f) = cell((row.x + (from + k) as f32 * row.step) * row.lights, LIGHTS[0]);
+        let bright = row.light[i] + (row.light[i + 1] - row.light[i]) * f;
+        let bright_tint = DIM_TINT + (1.0 - DIM_TINT) * bright;
+        let bright_tint = if bright_tint < BRIGHT_TINT { bright_tint } else { BRIGHT_TINT };
+        let bright_white = DIM_WHITE + (1.0 - DIM_WHITE) * bright;
+        let bright_white = if bright_white < 1.0 { bright_white } else { 1.0 };
         xs[k] = bx * limit * row.scale[0];
         ys[k] = by * limit * row.scale[1];
         back[k] = left * clear;
-        tint[k] = left * (1.0 - clear);
-        white[k] = light;
+        tint[k] = left * (1.0 - clear) * bright_tint;
+        white[k] = light * bright_white;
     }
 }
 
-/// The range of samples in which there may be liquid.
-fn covered_span(line: &[Node], row: &Row, surface: &Surface, n: usize) -> (usize, usize) {
+/// The ranges of samples in which there may be liquid.
+#[inline(always)]
+fn spans(
+    line: &[Node],
+    row: &Row,
+    surface: &Surface,
+    n: usize,
+) -> impl Iterator<Item = core::ops::Range<usize>> {
     let some = |node: &Node| node[0] > EDGE - SOFT;
-    let (Some(first), Some(last)) = (line.iter().position(some), line.iter().rposition(some)) else {
-        return (0, 0);
-    };
     // A node affects samples up to its neighbours.
     let sample = |node: f32| (node / surface.per + surface.origin[0] - row.x) / row.step;
-    let from = (sample(first as f32 - 1.0).max(0.0) as usize).saturating_sub(1).min(n);
-    let to = (sample(last as f32 + 1.0).max(0.0) as usize + 2).min(n);
-    (from, to.max(from))
+    let (mut node, mut done) = (0, 0);
+    core::iter::from_fn(move || {
+        let first = node + line[node..].iter().position(some)?;
+        node = first + line[first..].iter().position(|node| !some(node)).unwrap_or(line.len() - first);
+        let from = (sample(first as f32 - 1.0).max(0.0) as usize).saturating_sub(1).clamp(done, n);
+        done = (sample(node as f32).max(0.0) as usize + 2).clamp(from, n);
+        Some(from..done)
+    })
 }
 
 /// A sample type.

@@ -2,6 +2,7 @@
 //! left corner.
 
 use super::super::mask::Mask;
+use super::surface::ParcelPoint;
 use crate::host::Executor;
 use crate::noise::Rng;
 use crate::particle::fluid::{Fluid2d, Fluid2dSettings, FluidError, SignedDistanceField};
@@ -26,6 +27,8 @@ const HEAD: f64 = 0.6;
 const MARGIN: f64 = 3.0;
 /// Depth of the fountain's basin.
 const BASIN: f64 = 0.25;
+/// The fountain's arcs to either side: distance from the middle, slope, speed relative to the jet's, and width.
+const ARCS: [(f64, f64, f64, f64); 2] = [(0.035, 0.28, 0.95, 0.03), (0.1, 0.36, 0.65, 0.022)];
 
 /// The settings of a scene.
 #[derive(Clone, Debug)]
@@ -59,7 +62,7 @@ pub(super) struct Scene {
     origin: [f64; 2],
     /// Steps per frame: an even number, so that fields are at whole steps, too.
     pub(super) steps: u64,
-    /// The speed and width of the inflow.
+    /// The speed of the inflow.
     jet: f64,
 }
 
@@ -105,7 +108,7 @@ impl Scene {
         let jet = match params.kind {
             Kind::Fountain => (2.0 * params.gravity * 0.74).sqrt().max(0.3),
             Kind::Pour => 0.9 * pull.sqrt(),
-            _ => 0.7 * pull.sqrt(),
+            _ => 1.3 * pull.sqrt(),
         };
         let solid = params.solid.as_ref().and_then(|mask| {
             // Nodes every three quarters of a spacing, over the frame and a little more.
@@ -115,9 +118,15 @@ impl Scene {
         Scene { params, set, solid, spacing, origin, steps, jet }
     }
 
-    /// The position of the frame's corner in the box.
-    pub(super) fn origin(&self) -> [f32; 2] {
-        self.origin.map(|v| v as f32)
+    /// The parcels, in frame heights from the frame's corner. A frame is exposed for half of its duration.
+    pub(super) fn snapshot(&self, fluid: &Fluid2d) -> Vec<ParcelPoint> {
+        let ([left, top], shutter) = (self.origin.map(|v| v as f32), (0.5 * self.params.frame) as f32);
+        let point = |(id, [x, y], v): (u32, [f32; 2], [f32; 2])| ParcelPoint {
+            at: [x - left, y - top],
+            motion: v.map(|v| v * shutter),
+            id,
+        };
+        fluid.places().map(point).collect()
     }
 
     /// All parameters of a state, as words.
@@ -165,6 +174,25 @@ impl Scene {
         all
     }
 
+    /// Parcels on rings around a centre: the rim of a disc that is cut from a lattice has steps.
+    fn disc(&self, centre: [f64; 2], radius: f64) -> Vec<[f32; 4]> {
+        let d = self.spacing;
+        let mut all = Vec::new();
+        for ring in 0..((radius / d + 0.5) as u64).max(1) {
+            let far = (ring as f64 + 0.5) * d;
+            let n = (TAU * far / d + 0.5) as u64;
+            let first = Rng::new(self.params.seed ^ 0x7269_6e67, ring).next_f64();
+            for i in 0..n {
+                let turn = TAU * (i as f64 + first) / n as f64;
+                let (x, y) = (centre[0] + far * libm::cos(turn), centre[1] + far * libm::sin(turn));
+                if self.clear(x + self.origin[0], y + self.origin[1]) {
+                    all.push(self.parcel([x, y], [0.0; 2]));
+                }
+            }
+        }
+        all
+    }
+
     /// The largest number of parcels.
     pub(super) fn max_parcels(&self) -> usize {
         max_parcels(self.params.count)
@@ -175,10 +203,12 @@ impl Scene {
         let a = self.params.aspect;
         let parcels = match self.params.kind {
             Kind::Dam => self.fill(|x, y| x < 0.40 * a && y > 0.14),
-            Kind::Drop => self.fill(|x, y| {
-                let (dx, dy) = (x - 0.5 * a, y - 0.26);
-                y > 0.70 || dx * dx + dy * dy < 0.04
-            }),
+            Kind::Drop => {
+                let mut all = self.fill(|_, y| y > 0.70);
+                all.extend(self.disc([0.5 * a, 0.26], 0.2));
+                all.truncate(self.max_parcels());
+                all
+            }
             Kind::Fountain => self.fill(|_, y| y > 1.0 - BASIN),
             Kind::Pour | Kind::Rain => Vec::new(),
             Kind::Shape => self.fill(|x, y| {
@@ -217,46 +247,50 @@ impl Scene {
         match self.params.kind {
             Kind::Dam | Kind::Drop | Kind::Shape => {}
             Kind::Fountain => {
-                let rate = self.jet / self.spacing;
+                // Rows are farther apart than at rest: where the jets slow down, they draw together.
+                let rate = self.jet / (1.8 * self.spacing);
+                // From both ends of the basin alternately.
+                let end = |row: u64| if row.is_multiple_of(2) { 0.02 } else { self.params.aspect - 0.02 };
                 for row in due(rate) {
                     let born = row as f64 / rate;
-                    let lean = 0.10 * libm::sin(TAU * 0.21 * born) + 0.05 * libm::sin(TAU * 0.57 * born);
-                    let strength = self.jet * (0.93 + 0.07 * libm::sin(TAU * 0.33 * born));
-                    let speed = [lean * strength, -strength];
-                    // From both ends of the basin alternately.
-                    let end = if row.is_multiple_of(2) { 0.02 } else { self.params.aspect - 0.02 };
-                    let mouth = [0.5 * self.params.aspect, 1.0 - BASIN - 0.02];
-                    self.jet_row(fluid, &mut new, row, (mouth, speed, 0.065, from - born), [end, 1.0]);
+                    let sway =
+                        1.0 + 0.06 * libm::sin(TAU * 0.21 * born) + 0.03 * libm::sin(TAU * 0.57 * born);
+                    let strength = self.jet * (0.98 + 0.02 * libm::sin(TAU * 0.33 * born));
+                    for (aside, lean, part, wide) in ARCS {
+                        for side in [-1.0, 1.0] {
+                            let mouth = [0.5 * self.params.aspect + side * aside, 1.0 - BASIN];
+                            let lean = lean * (self.params.aspect / 1.78).min(1.0);
+                            let speed = [side * lean * sway * strength, -part * strength];
+                            let jet = (mouth, speed, wide, from - born);
+                            self.jet_row(fluid, &mut new, row, jet, [end(row), 1.0]);
+                        }
+                    }
                 }
             }
             Kind::Pour => {
                 let rate = self.jet / self.spacing;
                 for row in due(rate) {
                     let born = row as f64 / rate;
-                    let sway = 0.05 * libm::sin(TAU * 0.17 * born);
-                    let mouth = [(0.30 + 0.4 * sway) * self.params.aspect, -0.08];
+                    let quick = libm::sin(TAU * 0.83 * born) + 0.6 * libm::sin(TAU * 1.9 * born);
+                    let sway = 0.04 * libm::sin(TAU * 0.17 * born) + 0.015 * quick;
+                    let mouth = [0.30 * self.params.aspect + 0.3 * sway, -0.08];
                     let speed = [sway * self.jet, self.jet];
                     let end = self.params.aspect - 0.02;
                     self.jet_row(fluid, &mut new, row, (mouth, speed, 0.06, from - born), [end, 1.0]);
                 }
             }
             Kind::Rain => {
-                // Drops of 0.005 to 0.019 frame heights, but at least one parcel.
-                for drop in due(70.0 * self.params.aspect) {
+                // Drops of 1 to 4 parcels one behind the other, mostly of one, in a light wind.
+                for drop in due(300.0 * self.params.aspect) {
                     let mut rng = Rng::new(self.params.seed ^ 0x7261_696e, drop);
-                    let x = rng.range(-0.02, 1.02) * self.params.aspect;
+                    let x = rng.range(-0.10, 1.02) * self.params.aspect;
                     let size = rng.next_f64();
-                    let r = (0.005 + 0.014 * size * size).max(0.45 * self.spacing);
                     let y = -0.04 - 0.12 * rng.next_f64();
-                    let speed = [rng.range(-0.03, 0.03), self.jet * (1.0 + 0.4 * size)];
-                    let mut parcels = Vec::new();
-                    let n = (r / self.spacing) as i32 + 1;
-                    for (j, i) in (-n..=n).flat_map(|j| (-n..=n).map(move |i| (j, i))) {
-                        let (dx, dy) = (f64::from(i) * self.spacing, f64::from(j) * self.spacing);
-                        if dx * dx + dy * dy <= r * r {
-                            parcels.push(self.parcel([x + dx, y + dy], speed));
-                        }
-                    }
+                    let speed = self.jet * (1.0 + 0.3 * size);
+                    let speed = [speed * rng.range(0.05, 0.09), speed];
+                    let behind = |i: u32| y - 0.9 * self.spacing * f64::from(i);
+                    let n = 1 + (4.0 * size * size * size * size) as u32;
+                    let parcels: Vec<_> = (0..n).map(|i| self.parcel([x, behind(i)], speed)).collect();
                     self.add(fluid, &mut new, &parcels, [rng.next_f64() * self.params.aspect, 1.0]);
                 }
             }
@@ -283,14 +317,11 @@ impl Scene {
         let n = ((wide / self.spacing + 0.5) as i64).max(1);
         // Every second row is shifted by half a parcel.
         let aside = if row.is_multiple_of(2) { 0.25 } else { -0.25 };
-        // Slightly irregular, as a regular jet would break up in rows.
-        let mut rng = Rng::new(self.params.seed ^ 0x6a65_7473, row);
+        let d = self.spacing;
         let parcels: Vec<_> = (0..n)
             .map(|i| {
-                let d = self.spacing;
-                let x = (i as f64 - 0.5 * (n - 1) as f64 + aside + rng.range(-0.2, 0.2)) * d;
-                let y = rng.range(-0.3, 0.3) * d;
-                self.parcel([mouth[0] + x + speed[0] * ago, mouth[1] + y + speed[1] * ago], speed)
+                let x = (i as f64 - 0.5 * (n - 1) as f64 + aside) * d;
+                self.parcel([mouth[0] + x + speed[0] * ago, mouth[1] + speed[1] * ago], speed)
             })
             .collect();
         self.add(fluid, new, &parcels, drain);

@@ -1,15 +1,18 @@
 //! Converts parcels to a surface: the amount of liquid at the nodes of a grid, the slope of the surface, and its depth.
 //!
 //! Parcels are counted into the nodes in whole numbers, so that their order is no matter; the counts are smoothed by a
-//! round kernel, which makes blobs that run together.
+//! round kernel, which makes blobs that run together. Each parcel is counted along its path during the exposure, so that
+//! fast liquid is drawn out to sheets and threads.
 
+use super::drops::{Drop, Drops};
 use crate::noise::seed::mix64;
 use crate::simd::{Level, multiversion};
 
-/// A parcel: its position and number.
+/// A parcel: its position, its path during the exposure, and its number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct ParcelPoint {
     pub(super) at: [f32; 2],
+    pub(super) motion: [f32; 2],
     pub(super) id: u32,
 }
 
@@ -26,6 +29,7 @@ pub(super) struct Surface {
     /// Nodes per frame height.
     pub(super) per: f32,
     pub(super) nodes: Vec<Node>,
+    pub(super) drops: Drops,
 }
 
 /// A grid for counting parcels.
@@ -38,9 +42,15 @@ struct NodeGrid {
 }
 
 impl NodeGrid {
-    /// The four nodes around a parcel, and the weight of each, in 1/65536.
-    fn shares(&self, place: &ParcelPoint) -> Option<[(usize, u32); 4]> {
-        corners(self.size, place.at.map(|v| (v - self.first) * self.per), 256)
+    /// The four nodes around a position, and the weight of each, in 1/65536.
+    fn shares(&self, at: [f32; 2]) -> Option<[(usize, u32); 4]> {
+        corners(self.size, at.map(|v| (v - self.first) * self.per), 256)
+    }
+
+    /// The nodes along the path of a parcel, and the weight of each, in 1/65536.
+    fn along(&self, place: ParcelPoint) -> impl Iterator<Item = (usize, u32)> {
+        let at = move |by: f32| [0, 1].map(|k: usize| place.at[k] + by * place.motion[k]);
+        PATH.into_iter().filter_map(move |by| self.shares(at(by))).flatten()
     }
 }
 
@@ -106,25 +116,24 @@ pub(super) struct Shape {
     pub(super) draft: bool,
 }
 
+/// Where along its path a parcel is counted.
+const PATH: [f32; 3] = [-0.33, 0.0, 0.33];
 /// Liquid is where the amount is larger than this.
-pub(super) const EDGE: f32 = 0.16;
+pub(super) const EDGE: f32 = 0.22;
 /// The rim has its full height at this amount.
 const FULL: f32 = 0.95;
 /// Radii of the depth's kernel and of the ripples', in frame heights.
 const WIDE: f32 = 0.085;
-const RIPPLE: f32 = 0.034;
+const RIPPLE: f32 = 0.024;
 /// Nodes of the coarse grid per radius of ripples.
-const RIPPLE_NODES: f32 = 3.5;
+const RIPPLE_NODES: f32 = 2.5;
 /// The heights of the rim, in radii of the blobs, of the bulk, in radii of the depth's kernel, and of a
 /// ripple in its radii.
 const RIM: f32 = 2.2;
 const BULK: f32 = 0.75;
-const RUFFLED: f32 = 0.06;
-/// Below this amount parcels count as isolated: each is also drawn as a drop, with this radius in spacings and this
-/// weight.
-const SPARSE: f32 = 0.32;
-const DROP: f32 = 1.4;
-const DROP_PART: f32 = 0.8;
+const RUFFLED: f32 = 0.04;
+/// Below this amount parcels count as isolated, and become droplets.
+const SPARSE: f32 = 0.36;
 
 /// A row of weights of a round kernel `(1 - r^2)^3` with a radius in nodes, normalised to a sum of 1.
 fn weights(radius: f32) -> Vec<f32> {
@@ -200,23 +209,28 @@ impl Shape {
         let first = -(before as f32) / per;
         let on = NodeGrid { size, first, per };
         let mut counts = vec![0u32; w * h];
-        for shares in places.iter().filter_map(|p| on.shares(p)) {
-            for (at, by) in shares {
-                counts[at] = counts[at].saturating_add(by);
-            }
+        for (at, by) in places.iter().flat_map(|p| on.along(*p)) {
+            counts[at] = counts[at].saturating_add(by);
         }
         // A parcel represents its fraction of the area.
         let one = self.spacing * per;
-        let unit = one * one / 65536.0;
-        let mut coverage: Vec<f32> = counts.iter().map(|n| *n as f32 * unit).collect();
+        let unit = one * one / (65536.0 * PATH.len() as f32);
         let blob = (1.9 + 3.6 * self.smoothness) * one;
-        let mut spare = Vec::new();
         let round = weights(blob.max(1.5));
-        smooth(level, &mut coverage, size, &round, &mut spare);
-        let deep = self.depth(level, &coverage, (size, before), per, first, places);
+        let mut spare = Vec::new();
+        let mut smoothed = |counts: &[u32]| {
+            let mut grid: Vec<f32> = counts.iter().map(|n| *n as f32 * unit).collect();
+            smooth(level, &mut grid, size, &round, &mut spare);
+            grid
+        };
+        let mut coverage = smoothed(&counts);
         // The amount of a single parcel.
         let middle = round[round.len() / 2] * one;
-        self.drops(level, &mut coverage, on, middle * middle, places);
+        let drops = self.drops(&coverage, &mut counts, on, middle * middle, places);
+        if !drops.is_empty() {
+            coverage = smoothed(&counts);
+        }
+        let deep = self.depth(level, &coverage, (size, before), per, first, places);
         let rim = RIM * blob / (3.0 * per);
         let mut nodes = Vec::with_capacity(w * h);
         let across: Vec<(usize, f32)> = (0..w).map(|x| deep.place(x, 0)).collect();
@@ -235,45 +249,35 @@ impl Shape {
                 let (a, b) = (&line[*i], &line[i + 1]);
                 let [d, gx, gy] = [0, 1, 2].map(|k: usize| a[k] + (b[k] - a[k]) * f);
                 let full = t * (2.0 - t);
-                nodes.push([at, steep * dx + full * gx, steep * dy + full * gy, d * full]);
+                nodes.push([at, steep * dx + full * gx, steep * dy + full * gy, d * d.sqrt() * full]);
             }
         }
-        Surface { size, origin: [first; 2], per, nodes }
+        Surface { size, origin: [first; 2], per, nodes, drops: Drops::new(drops) }
     }
 
-    /// Adds drops at isolated parcels: the round kernel would let them fall below the threshold, and rise where two
-    /// meet.
-    fn drops(&self, level: Level, coverage: &mut [f32], on: NodeGrid, alone: f32, places: &[ParcelPoint]) {
-        let [w, h] = on.size;
-        if alone >= SPARSE {
-            return;
-        }
-        let mut counts: Vec<u32> = Vec::new();
-        let (mut top, mut bottom) = (h, 0);
-        for shares in places.iter().filter_map(|p| on.shares(p)) {
+    /// Takes isolated parcels out of the counts and makes droplets of them: a blob is larger than a parcel.
+    fn drops(
+        &self,
+        coverage: &[f32],
+        counts: &mut [u32],
+        on: NodeGrid,
+        alone: f32,
+        places: &[ParcelPoint],
+    ) -> Vec<Drop> {
+        let mut drops = Vec::new();
+        for place in places.iter().filter(|_| alone < SPARSE) {
+            let Some(shares) = on.shares(place.at) else { continue };
             let near: f32 = shares.iter().map(|(at, by)| coverage[*at] * (*by as f32 / 65536.0)).sum();
-            let part = (SPARSE - near) / (SPARSE - alone);
+            let part = ((SPARSE - near) / (SPARSE - alone)).min(1.0);
             if part <= 0.0 {
                 continue;
             }
-            let part = (part.min(1.0) * 256.0) as u32;
-            counts.resize(w * h, 0);
-            for (at, by) in shares {
-                counts[at] = counts[at].saturating_add((by * part) >> 8);
+            for (at, by) in on.along(*place) {
+                counts[at] = counts[at].saturating_sub((by * (part * 256.0) as u32) >> 8);
             }
-            (top, bottom) = (top.min(shares[0].0 / w), bottom.max(shares[0].0 / w));
+            drops.extend(Drop::of(place, self.spacing, part));
         }
-        if counts.is_empty() {
-            return;
-        }
-        let one = self.spacing * on.per;
-        let small = weights((DROP * one).max(1.5));
-        let n = small.len() / 2;
-        let rows = top.saturating_sub(n) * w..(bottom + 2 + n).min(h) * w;
-        let unit = DROP_PART * one * one / 65536.0;
-        let mut drops: Vec<f32> = counts[rows.clone()].iter().map(|n| *n as f32 * unit).collect();
-        smooth(level, &mut drops, [w, rows.len() / w], &small, &mut Vec::new());
-        add_row(level, &mut coverage[rows], &drops, 1.0);
+        drops
     }
 
     fn depth(
@@ -323,18 +327,20 @@ impl Shape {
     /// Every parcel keeps an individual height, so that ripples move with the flow.
     fn waves(&self, [w, h]: [usize; 2], per: f32, first: f32, places: &[ParcelPoint]) -> Vec<f32> {
         let mut counts = vec![0i32; w * h];
-        for ParcelPoint { at: [x, y], id } in places {
-            // A coarse node is at the centre of the nodes that it averages.
-            let place = [(x - first) * per - 0.5, (y - first) * per - 0.5];
-            let high = (mix64(u64::from(*id) + 1) >> 56) as i32 - 128;
-            for (at, by) in corners([w, h], place, 64).into_iter().flatten() {
-                counts[at] = counts[at].saturating_add(by as i32 * high);
+        for place in places {
+            let high = (mix64(u64::from(place.id) + 1) >> 56) as i32 - 128;
+            for by in PATH {
+                // A coarse node is at the centre of the nodes that it averages.
+                let at = [0, 1].map(|k: usize| (place.at[k] + by * place.motion[k] - first) * per - 0.5);
+                for (at, by) in corners([w, h], at, 64).into_iter().flatten() {
+                    counts[at] = counts[at].saturating_add(by as i32 * high);
+                }
             }
         }
         // The random sum of so many parcels grows with the square root of their number.
         let one = self.spacing * per;
         let many = (RIPPLE / self.spacing).max(1.0);
-        let unit = one * one / (4096.0 * 74.0) * many * (RUFFLED * RIPPLE * self.ripples);
+        let unit = one * one / (4096.0 * 74.0 * PATH.len() as f32) * many * (RUFFLED * RIPPLE * self.ripples);
         counts.iter().map(|n| *n as f32 * unit).collect()
     }
 }

@@ -1,3 +1,4 @@
+mod looks;
 mod twins;
 
 use super::*;
@@ -48,11 +49,21 @@ fn render(
     store: &dyn StateCache,
     cuts: &[usize],
 ) -> Frame {
-    let format = *format;
+    render_over(&picture(*format), filter, line, n, store, cuts)
+}
+
+fn render_over(
+    source: &Frame,
+    filter: &dyn Filter,
+    line: &mut Option<State>,
+    n: i64,
+    store: &dyn StateCache,
+    cuts: &[usize],
+) -> Frame {
+    let format = *source.format();
     let at = FrameTime::of_frame(n, Ratio::whole(24));
     let stop = AtomicBool::new(false);
     let host = Host { executor: &CurrentThread, cache: store, stop: &stop };
-    let source = picture(format);
     let now = filter.at(&at).unwrap();
     let stepped = filter.step(&now, line, &host).unwrap();
     let state = filter.prepare(&now, Some(stepped), &host).unwrap();

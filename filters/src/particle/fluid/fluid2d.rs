@@ -194,9 +194,12 @@ impl Fluid2d {
         all
     }
 
-    /// The numbers and positions of the parcels, in unspecified order.
-    pub fn places(&self) -> impl Iterator<Item = (u32, [f32; 2])> {
-        self.now.ids.iter().zip(self.now.x.iter().zip(&self.now.y)).map(|(id, (x, y))| (*id, [*x, *y]))
+    /// The numbers, positions and velocities of the parcels, in unspecified order.
+    pub fn places(&self) -> impl Iterator<Item = (u32, [f32; 2], [f32; 2])> {
+        let now = &self.now;
+        let moves = now.vx.iter().zip(&now.vy).map(|(u, v)| [*u, *v]);
+        let places = now.x.iter().zip(&now.y).map(|(x, y)| [*x, *y]);
+        now.ids.iter().zip(places.zip(moves)).map(|(id, (at, v))| (*id, at, v))
     }
 
     /// Moves the `count` parcels nearest to `from`, like a pump. Of equally near ones, those with lower numbers.
