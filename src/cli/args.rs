@@ -356,11 +356,11 @@ pub(super) struct SourceArgs {
     /// frames per second, by default those of --rate. INPUT is a file or -.
     #[arg(long, value_name = "WxH:F[:R]")]
     pub(super) raw: Option<RawVideo>,
-    /// Run FFmpeg's own filters first: yadif, 'scale=1280:-2,hqdn3d'
+    /// Run FFmpeg's own filters first: bwdif, 'scale=1280:-2,hqdn3d'
     ///
     /// A filter graph in FFmpeg's syntax with one input and one output. A frame may depend on earlier ones, so single
     /// frames and ranges are read from the start, unless every filter in the graph is known to work on single frames
-    /// (scale, crop, format).
+    /// (scale, crop, format), but for one that deinterlaces all of them (bwdif, yadif, w3fdif, estdif).
     #[arg(long, value_name = "GRAPH", allow_hyphen_values = true)]
     pub(super) lavfi: Option<String>,
     /// Allow a protocol in INPUT: http, concat

@@ -1,6 +1,6 @@
 //! Requests of the page, and their answers. 64-bit numbers are text, frames are raw pixels.
 
-use super::clips::announced;
+use super::clips::{Opening, announced};
 use super::error_response::{ErrorResponse, Json, Path, Query};
 use super::fault::Fault;
 use super::jobs::{self, Verb};
@@ -99,7 +99,8 @@ pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Resu
 
 fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
     let clip = studio.clip(id)?;
-    let input = studio.clips.input(id).unwrap_or_default();
+    let gone = || ErrorResponse::gone("the clip is no longer open");
+    let Opening { input, lavfi } = studio.clips.opening(id).ok_or_else(gone)?;
     let (info, format) = (clip.info(), clip.info().format);
     Ok(json!({
         "id": id,
@@ -118,6 +119,7 @@ fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
         "first": info.first,
         "last": info.last.unwrap_or_else(|| announced(info)),
         "estimated": info.last.is_none(),
+        "lavfi": lavfi.unwrap_or_default(),
         "rate": [format.rate.num(), format.rate.den()],
         "variable": info.variable_rate,
         "notes": info.notes,
@@ -142,7 +144,9 @@ pub(super) struct OpenRequest {
 
 pub(super) async fn open(State(studio): Shared, Json(request): Json<OpenRequest>) -> Answer {
     answer(&studio, move |studio, cancel| {
-        let id = studio.clips.open(studio.roots.input(&request.path)?, cancel)?;
+    lavfi: Option<String>,
+        let from = Opening::new(studio.roots.input(&request.path)?, request.lavfi)?;
+        let id = studio.clips.open(from, cancel)?;
         described(studio, id)
     })
     .await

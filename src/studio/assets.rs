@@ -27,6 +27,8 @@ const FILES: &[(&str, &[u8])] = table![
     "thumbs.js",
     "gallery.js",
     "timecode.js",
+    "scenes.js",
+    "deinterlace.js",
     "timeline.js",
     "filters.js",
     "controls.js",

@@ -16,13 +16,15 @@ use grainfield_render::assets::DiskStateCache;
 use grainfield_render::session::job::{Cache, Request};
 use grainfield_render::session::{Cancel, Clip};
 use serde_json::json;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::broadcast;
 
 /// The largest number of clips that are known.
 const MAX_CLIPS: usize = 64;
+/// Graphs of FFmpeg's filters that a page may run before all others: many others read and write files.
+pub(super) const GRAPHS: [&str; 2] = ["bwdif=mode=send_frame", "bwdif=mode=send_field"];
 /// The largest number of threads of a clip: each thread of a decoder has a frame in progress.
 const MAX_THREADS: usize = 8;
 /// The number of frames that a decoder keeps: at most 16 references, and those in progress.
@@ -48,10 +50,28 @@ impl Finished {
     }
 }
 
+/// An input, and FFmpeg's filters before all others.
+#[derive(Clone)]
+pub(super) struct Opening {
+    pub(super) input: OsString,
+    pub(super) lavfi: Option<String>,
+}
+
+impl Opening {
+    /// Returns an error for a graph that a page may not run. An empty one is none.
+    pub(super) fn new(input: OsString, lavfi: Option<String>) -> Result<Opening, Fault> {
+        let lavfi = lavfi.filter(|graph| !graph.is_empty());
+        match lavfi.iter().find(|graph| !GRAPHS.contains(&graph.as_str())) {
+            Some(graph) => Err(Fault::new(format!("{graph}: not a graph that a page may run"))),
+            None => Ok(Opening { input, lavfi }),
+        }
+    }
+}
+
 /// A clip that a page has opened.
 struct Entry {
     id: u32,
-    input: OsString,
+    from: Opening,
     /// `None` while it is closed.
     clip: Option<Clip>,
     format: Format,
@@ -97,19 +117,21 @@ impl Clips {
         }
     }
 
-    fn read(&self, input: &OsStr, length: Length, cancel: &Cancel) -> Result<Clip, Fault> {
+    fn read(&self, from: &Opening, length: Length, cancel: &Cancel) -> Result<Clip, Fault> {
         let memory = Some(self.memory as u64 / 4);
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
         let (cache, cancel, threads) = (self.cache.clone(), cancel.clone(), Some(threads));
-        let request = Request { cache, length, memory, cancel, threads, ..Request::new(input, "hash:") };
+        let Opening { input, lavfi } = from.clone();
+        let request =
+            Request { cache, length, memory, cancel, threads, lavfi, ..Request::new(input, "hash:") };
         let kept = request.cache.open().map(DiskStateCache::new);
         let states = NotifyingStates { kept, events: self.events.clone() };
         Ok(Clip::open_with(request, Arc::new(states))?)
     }
 
     /// Opens an input; `cancel` ends also later reads of it.
-    pub(super) fn open(&self, input: OsString, cancel: &Cancel) -> Result<u32, Fault> {
-        let clip = self.read(&input, Length::Header, cancel)?;
+    pub(super) fn open(&self, from: Opening, cancel: &Cancel) -> Result<u32, Fault> {
+        let clip = self.read(&from, Length::Header, cancel)?;
         let mut all = lock(&self.all);
         let id = all.iter().map(|e| e.id).max().unwrap_or(0) + 1;
         if all.len() >= MAX_CLIPS {
@@ -119,7 +141,7 @@ impl Clips {
         let (format, stop) = (clip.info().format, cancel.clone());
         all.push(Entry {
             id,
-            input,
+            from,
             clip: Some(clip),
             format,
             scan: Scan::NotYet,
@@ -131,24 +153,24 @@ impl Clips {
         Ok(id)
     }
 
-    /// The name with which a clip was opened.
-    pub(super) fn input(&self, id: u32) -> Option<OsString> {
-        lock(&self.all).iter().find(|e| e.id == id).map(|e| e.input.clone())
+    /// With what a clip was opened.
+    pub(super) fn opening(&self, id: u32) -> Option<Opening> {
+        lock(&self.all).iter().find(|e| e.id == id).map(|e| e.from.clone())
     }
 
     /// A clip, opened again if it was closed.
     pub(super) fn get(&self, id: u32) -> Result<Clip, ErrorResponse> {
         let gone = || ErrorResponse::gone("the clip is no longer open");
-        let (input, stop) = {
+        let (from, stop) = {
             let mut all = lock(&self.all);
             let entry = all.iter_mut().find(|e| e.id == id).ok_or_else(gone)?;
             entry.used = Instant::now();
             match &entry.clip {
                 Some(clip) => return Ok(clip.clone()),
-                None => (entry.input.clone(), entry.stop.clone()),
+                None => (entry.from.clone(), entry.stop.clone()),
             }
         };
-        let clip = self.read(&input, Length::Header, &stop)?;
+        let clip = self.read(&from, Length::Header, &stop)?;
         let mut all = lock(&self.all);
         let entry = all.iter_mut().find(|e| e.id == id).ok_or_else(gone)?;
         // The rate may be another one before the scan.
@@ -190,14 +212,14 @@ impl Clips {
             return entry.scan == Scan::Running;
         }
         entry.scan = Scan::Running;
-        let (input, stop) = (entry.input.clone(), entry.stop.clone());
+        let (from, stop) = (entry.from.clone(), entry.stop.clone());
         drop(all);
         let own = Arc::clone(self);
         std::thread::spawn(move || {
             std::thread::sleep(after);
             let read = {
                 let _turn = lock(&own.scanning);
-                own.read(&input, Length::Exact, &stop)
+                own.read(&from, Length::Exact, &stop)
             };
             if let Some(entry) = lock(&own.all).iter_mut().find(|e| e.id == id) {
                 entry.scan = Scan::Ended;

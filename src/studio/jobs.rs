@@ -4,6 +4,7 @@
 
 mod programs;
 
+use super::clips::GRAPHS;
 use super::fault::Fault;
 use super::list::{LIST, document, jobs, remove, swap};
 use grainfield_filters::host::lock;
@@ -29,7 +30,8 @@ use toml_edit::value;
 /// The largest number of jobs that the page may add.
 const MAX_JOBS: usize = 1000;
 /// Options that the page may set. Others read or write files, or open protocols.
-const OPTIONS: [&str; 8] = ["audio", "bitrate", "codec", "codec-opt", "crf", "on-error", "pix-fmt", "preset"];
+const OPTIONS: [&str; 9] =
+    ["audio", "bitrate", "codec", "codec-opt", "crf", "lavfi", "on-error", "pix-fmt", "preset"];
 /// Options of encoders that the page may set. Others write files, too: x264 has `stats`.
 const ENCODER: [&str; 4] = ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=grain"];
 /// The largest list that is read, in bytes.
@@ -333,6 +335,9 @@ pub(super) fn check_options(options: &BTreeMap<String, String>) -> Result<(), Fa
         }
         if key == "crf" && !value.parse::<f64>().is_ok_and(|crf| crf.is_finite() && crf >= 0.0) {
             return Err(Fault::new(format!("{value}: quality is a number from 0; lower is better")));
+        }
+        if key == "lavfi" && !GRAPHS.contains(&value.as_str()) {
+            return Err(Fault::new(format!("{value}: not a graph that a page may run")));
         }
         if key == "codec-opt" && !ENCODER.contains(&value.as_str()) {
             return Err(Fault::new(format!("{value}: not an encoder's option that a page may set")));

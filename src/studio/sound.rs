@@ -26,7 +26,7 @@ pub(super) fn bytes(info: &Info, input: &OsStr) -> Option<u64> {
 pub(super) async fn part(State(studio): Shared, Path((clip, part)): Path<(u32, u64)>) -> Answer {
     let bytes = spawn_cancellable(&studio, move |studio, _| {
         let gone = || ErrorResponse::gone("the clip is no longer open");
-        let path = studio.clips.input(clip).ok_or_else(gone)?;
+        let path = studio.clips.opening(clip).ok_or_else(gone)?.input;
         bytes(studio.clip(clip)?.info(), &path)
             .ok_or_else(|| Fault::new("this clip has no sound that a browser plays"))?;
         let mut file = reach::open(path.as_ref()).map_err(Fault::new)?;

@@ -4,6 +4,7 @@
 
 use crate::video::{Random, Seen, all, ffmpeg, framemd5, next, open, open_with, try_ffmpeg};
 use grainfield::source::{Options, Slot, Source};
+use grainfield_filters::ratio::Ratio;
 use std::path::{Path, PathBuf};
 
 /// Moving, noisy and small.
@@ -464,7 +465,7 @@ fn ffmpegs_filters() {
         ("crop=32:24:8:8,hflip", true),
         ("scale=96:72:flags=bicubic,format=yuv444p", true),
         ("null", true),
-        ("yadif", false),
+        ("hqdn3d", false),
         ("fps=50", false),
         ("tblend=average", false),
         ("crop=32:24:n:8", false),
@@ -491,6 +492,56 @@ fn ffmpegs_filters() {
     assert!(error.contains("FFmpeg's filters") && error.contains("nosuchfilter"), "{error}");
     let error = open_with(&file, &with("[in]split[a][b]")).err().unwrap().to_string();
     assert!(error.contains("FFmpeg's filters"), "{error}");
+}
+
+/// Deinterlacers see neighbours, and any frame can be sought all the same: by its number and by its time, at the ends of the
+/// clip and of its groups of pictures, in files whose frames the packets tell and in those that are counted.
+#[test]
+fn deinterlaced_frames_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let clip = format!("{CLIP} -vf tinterlace=interleave_top,fieldorder=tff -flags +ilme+ildct");
+    for (name, args, graphs) in [
+        (
+            "a.mpg",
+            "-c:v mpeg2video -g 9 -bf 2 -q:v 3",
+            &["bwdif", "bwdif=mode=send_frame", "yadif", "yadif=1", "w3fdif", "estdif", "estdif=mode=frame"]
+                [..],
+        ),
+        ("b.mkv", "-c:v libx264 -g 12 -bf 2", &["bwdif=send_field:bff,scale=32:-2", "crop=iw:ih-8,bwdif=0"]),
+        (
+            "varying.mkv",
+            "-vf tinterlace=interleave_top,select=mod(n\\,3) -fps_mode vfr -c:v ffv1",
+            &["bwdif"],
+        ),
+        ("counted.264", "-c:v libx264 -g 12 -bf 2", &["bwdif"]),
+        ("one.mkv", "-c:v ffv1 -frames:v 1", &["bwdif", "yadif"]),
+        ("two.mkv", "-c:v ffv1 -frames:v 2", &["bwdif", "yadif"]),
+    ] {
+        ffmpeg(folder, &format!("{clip} {args} {name}"));
+        let file = folder.join(name);
+        for graph in graphs {
+            let options = Options { lavfi: Some((*graph).into()), ..Options::default() };
+            let opened = || open_with(&file, &options).unwrap_or_else(|e| panic!("{name} {graph}: {e}"));
+            let mut source = opened();
+            let whole = all(&mut *source);
+            let ours: Vec<&str> = whole.iter().map(|s| s.hash.as_str()).collect();
+            let theirs = framemd5(&file, &["-map", "0:v:0", "-vf", graph]);
+            assert!(ours == theirs, "{name} {graph}: {} frames, ffmpeg has {}", ours.len(), theirs.len());
+            let info = source.info().clone();
+            let last = (name != "counted.264").then_some(whole.len() as i64 - 1);
+            assert_eq!((info.last, info.seekable), (last, true), "{name} {graph}");
+            assert_eq!(info.format.fields.name(), "progressive", "{name} {graph}");
+            let mut random = Random(SEED);
+            for _ in 0..20 {
+                let n = random.below(whole.len() as u64) as usize;
+                assert_eq!(seen_from(&mut *source, n as i64), whole[n], "{name} {graph}: {n}");
+                assert_eq!(seen_from(&mut *opened(), n as i64), whole[n], "{name} {graph}: {n}, anew");
+                let time: Ratio = whole[n].time.parse().unwrap();
+                assert_eq!(source.frame_from(time, false).unwrap(), n as i64, "{name} {graph}");
+            }
+        }
+    }
 }
 
 /// DPX and JPEG 2000 sequences, read like ffmpeg and written without loss.

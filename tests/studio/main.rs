@@ -5,6 +5,7 @@
 mod browser;
 mod compare;
 mod cutting;
+mod deinterlace;
 mod drawings;
 mod effects;
 mod gallery;

@@ -34,6 +34,7 @@ mod reader;
 pub mod side_data;
 pub mod sink;
 pub mod source;
+mod stage;
 pub mod still;
 mod timeline;
 mod unpack;

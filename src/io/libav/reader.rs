@@ -12,9 +12,9 @@ use super::input_url::InputUrl;
 use super::log::{Log, drain, recent_messages};
 use super::picture;
 use super::raw::Fields;
+use super::stage::Stage;
 use ffmpeg_next::{Packet, frame};
 use ffmpeg_sys_next as sys;
-use std::collections::VecDeque;
 use std::mem;
 
 /// A result of decoding.
@@ -34,18 +34,6 @@ const MAX_ERRORS: u32 = 256;
 
 /// The limit of packets that are read to find the one that was sought.
 const MAX_SCAN: u32 = 1 << 14;
-
-/// FFmpeg's filters after the decoder.
-struct Stage {
-    text: String,
-    graph: Option<Graph>,
-    /// Size and pixel format for which the graph was made.
-    built_for: (i32, i32, i32),
-    feed: GraphInput,
-    /// Remaining pictures of an older graph.
-    ready: VecDeque<frame::Video>,
-    ended: bool,
-}
 
 /// Decodes an input.
 pub(crate) struct Reader {
@@ -167,8 +155,7 @@ impl Reader {
 
     /// Adds FFmpeg's filters after the decoder. Must be called before the first picture.
     pub(crate) fn filter(&mut self, text: String, feed: GraphInput) {
-        let ready = VecDeque::new();
-        self.stage = Some(Stage { text, graph: None, built_for: (0, 0, 0), feed, ready, ended: false });
+        self.stage = Some(Stage::new(text, feed));
     }
 
     pub(crate) fn has_filters(&self) -> bool {
@@ -177,15 +164,12 @@ impl Reader {
 
     /// The filter graph, after the first picture.
     pub(crate) fn graph(&self) -> Option<&Graph> {
-        self.stage.as_ref()?.graph.as_ref()
+        self.stage.as_ref()?.graph()
     }
 
     /// Restarts the filters.
     fn reset_filters(&mut self) {
-        if let Some(stage) = &mut self.stage {
-            (stage.graph, stage.ended) = (None, false);
-            stage.ready.clear();
-        }
+        self.stage.iter_mut().for_each(Stage::reset);
     }
 
     /// The next picture after the filters, or another item; `None` at the end.
@@ -198,22 +182,11 @@ impl Reader {
 
     fn filtered(&mut self, stage: &mut Stage) -> Result<Option<Item>, AvError> {
         loop {
-            if let Some(picture) = stage.ready.pop_front() {
+            if let Some(picture) = stage.pull()? {
                 return Ok(Some(Item::Picture(picture)));
             }
-            if stage.ended {
+            if stage.ended() {
                 return Ok(None);
-            }
-            if let Some(graph) = &mut stage.graph {
-                let mut picture = frame::Video::empty();
-                match graph.pull(&mut picture)? {
-                    NextFrame::Frame => return Ok(Some(Item::Picture(picture))),
-                    NextFrame::End => {
-                        stage.ended = true;
-                        continue;
-                    }
-                    NextFrame::NeedsInput => {}
-                }
             }
             match self.decoded()? {
                 Some(Item::Picture(p)) if picture::is_damaged(&p) => {
@@ -222,25 +195,9 @@ impl Reader {
                         recent_messages()
                     ))));
                 }
-                Some(Item::Picture(p)) => {
-                    let f = p.av();
-                    let shape = (f.width, f.height, f.format);
-                    if stage.graph.is_none() || shape != stage.built_for {
-                        stage.drain()?;
-                        stage.graph = Some(Graph::new(&stage.text, &p, stage.feed)?);
-                        stage.built_for = shape;
-                    }
-                    if let Some(graph) = &mut stage.graph {
-                        graph.push(Some(p))?;
-                    }
-                }
+                Some(Item::Picture(p)) => stage.push(Some(p))?,
                 Some(other) => return Ok(Some(other)),
-                None => match &mut stage.graph {
-                    Some(graph) => {
-                        graph.push(None)?;
-                    }
-                    None => stage.ended = true,
-                },
+                None => stage.push(None)?,
             }
         }
     }
@@ -300,7 +257,7 @@ impl Reader {
     /// Whether nothing more will come.
     pub(crate) fn ended(&self) -> bool {
         match &self.stage {
-            Some(stage) => stage.ended,
+            Some(stage) => stage.ended(),
             None => self.ended,
         }
     }
@@ -537,22 +494,5 @@ impl Reader {
             }
         }
         false
-    }
-}
-
-impl Stage {
-    /// Removes the remaining pictures from the graph.
-    fn drain(&mut self) -> Result<(), AvError> {
-        if let Some(mut graph) = self.graph.take() {
-            graph.push(None)?;
-            loop {
-                let mut picture = frame::Video::empty();
-                match graph.pull(&mut picture)? {
-                    NextFrame::Frame => self.ready.push_back(picture),
-                    NextFrame::NeedsInput | NextFrame::End => break,
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@ import { ApiError, get, has, post } from './api.js';
 import {
   addStep, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
-import { commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
+import { command, commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
 import { fileDialog } from './files.js';
 import { startThumbs, withFilter } from './thumbs.js';
 import { spoken } from './controls.js';
@@ -202,7 +202,7 @@ export async function copyCommand() {
   const { chain, faults } = checked.value ?? {};
   if (!c) return;
   if (faults?.length) return toast(`not copied: ${faults[0].text}`, true);
-  const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(chain ? ['-f', chain] : [])];
+  const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(c.lavfi ? ['--lavfi', c.lavfi] : []), ...(chain ? ['-f', chain] : [])];
   const frames = framesText();
   if (frames) words.push('--frames', frames);
   if (unsavedEffects.value.length) toast(`${unsavedEffects.value[0]} is not saved: the command uses the file`, true);
@@ -334,7 +334,9 @@ export function addFilterDialog() {
       ...presets.map((/** @type {any} */ p) => ({ id: `${f.name}-${p.id}`, name: `${f.label}: ${spoken(p.id)}`, more: p.help, group: use(f), under: f.name, filter: { name: f.name, values: { preset: p.id } }, run: () => addStep(f.name, { preset: p.id }) })),
     ];
   });
-  chooser('Add a filter', all);
+  // Not a filter of the recipe: the clip is opened with it.
+  const clipped = commands.filter((c) => c.id === 'file.deinterlace' && c.can?.());
+  chooser('Add a filter', [...all, ...clipped.map((c) => ({ id: 'deinterlace', name: c.label, more: 'Makes whole frames of the fields of the clip, by FFmpeg’s bwdif, before all filters', group: 'Picture', run: c.run }))]);
 }
 
 export function palette() {
@@ -372,10 +374,13 @@ export function keysDialog() {
 export function factsDialog() {
   const c = clip.value;
   if (!c) return;
-  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['fields', c.fields], ['pixels', c.shape === 1 ? 'square' : `${Number(c.shape.toFixed(4))} times as wide as high`],
+  const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['fields', c.lavfi ? `${c.fields}, by FFmpeg’s ${c.lavfi}` : c.fields], ['pixels', c.shape === 1 ? 'square' : `${Number(c.shape.toFixed(4))} times as wide as high`],
     ['colour', c.colour], ...(c.matrix && c.planes.includes('U') && !c.colour.includes(c.matrix) ? [['matrix', `not stated: ${c.matrix} is assumed`]] : []), ['frames', `${c.first} to ${c.estimated ? 'about ' : ''}${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
-  dialog(c.name, () => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
-    <footer><button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');
+  dialog(c.name, (close) => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
+    <footer>${has('file.deinterlace') ? html`<button @click=${() => {
+      close();
+      command('file.deinterlace').run();
+    }}>Deinterlace…</button>` : nothing}<button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');
 }
 
 export function goDialog() {

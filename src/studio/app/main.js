@@ -2,7 +2,7 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, check, clip, connected, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
+  batch, catalog, check, clip, connected, deinterlaced, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
   sizes, startAutosave, timecode, userKeys, view,
 } from './state.js';
 import { startCurves } from './curve.js';
@@ -13,6 +13,7 @@ import { loadJobs, onTold, startPanels } from './panels.js';
 import { startTimeline } from './timeline.js';
 import { startViewer } from './viewer.js';
 import { asSaved, beginRecipe, openedRecipe } from './dialogs.js';
+import { startDeinterlacing } from './deinterlace.js';
 import { startDropping } from './start.js';
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -89,6 +90,7 @@ async function begin() {
     scale.value = autosave?.scale ?? 100;
     [sizes.dock.value, sizes.side.value] = autosave?.sizes ?? [0, 0];
     timecode.value = autosave?.timecode ?? true;
+    deinterlaced.value = autosave?.deinterlaced ?? {};
     [view.layout.value, dock.value, dockOpen.value, view.hints.value] = autosave?.layout ?? ['side', 'curves', true, true];
     savedToml.value = 'version = 1\n';
   });
@@ -100,6 +102,7 @@ async function begin() {
     doc.value = { ...doc.value, cuts: autosave.cuts };
     savedToml.value = await asSaved({ steps: [], seed: null });
   }
+  startDeinterlacing();
   offer(unsaved);
   if (resume && (autosave.recipe?.steps.length || (autosave.recipe && autosave.recipePath))) {
     originals.value = autosave.originals ?? {};

@@ -413,7 +413,7 @@ function status() {
   const one = (/** @type {'in' | 'out'} */ side, /** @type {string} */ name) => html`<span class="md5" title="MD5 of the ${name} frame’s samples, as grainfield hash prints it">${name} MD5 <code>${hashNow(side).slice(0, 8) || '–'}</code></span>`;
   const going = jobs.value.jobs.filter((j) => j.state === 'running').map((j) => progress.value[j.name]).filter((p) => p?.total);
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
-  return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
+  return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}${c.lavfi ? ', deinterlaced' : ''}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
     <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
     ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape)}:1${view.square.value ? ', shown square' : ''}`}</span>${one('in', reference.value ? 'A' : 'source')}${one('out', 'result')}` : nothing}
     ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}

@@ -105,7 +105,7 @@ export function renderDialog() {
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
   const isVideo = () => videos.test(output.value);
   /** Sound cannot stand in images and y4m. */
-  const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}), ...(onError.value ? { 'on-error': onError.value } : {}) });
+  const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}), ...(onError.value ? { 'on-error': onError.value } : {}), ...(c.lavfi ? { lavfi: c.lavfi } : {}) });
 
   // What becomes of it: the last answer counts.
   let asked = 0;

@@ -12,7 +12,7 @@ import { codeAt, framesOf } from './timecode.js';
  * @typedef {{steps: Step[], seed: string | null, drafts: Record<string, string>, cuts: Record<string, [number, number][]>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
  *   bits: number | null, colour: string, planes: string[], first: number, last: number, estimated: boolean, rate: [number, number], variable: boolean,
- *   shape: number, fields: string, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
+ *   shape: number, fields: string, lavfi: string, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
  *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[], shape: number}}}
@@ -54,6 +54,8 @@ export const offers = signal(/** @type {{text: string, answers: [string, () => u
 /** Keys that the user has changed: command to key. */
 export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
+/** FFmpeg's graphs before the filters, by the paths of clips of which the user has said that. */
+export const deinterlaced = signal(/** @type {Record<string, string>} */ ({}));
 /** The clips that were opened last, the newest first. */
 export const recent = signal(/** @type {string[]} */ ([]));
 /** Frames that the user has marked, in order. */
@@ -329,7 +331,7 @@ effect(() => {
 /** The server has closed the clip: opens it again. */
 async function reopen() {
   const was = clip.value;
-  if (was) clip.value = await post('/open', { path: was.path });
+  if (was) clip.value = await openAs(was.path);
   again = true;
 }
 
@@ -356,9 +358,12 @@ effect(() => {
   }
 });
 
+/** @param {string} path @returns {Promise<Clip>} */
+export const openAs = (path, lavfi = deinterlaced.value[path] ?? '') => post('/open', { path, lavfi });
+
 /** @param {string} path */
 export async function openClip(path) {
-  const opened = await post('/open', { path });
+  const opened = await openAs(path);
   batch(() => {
     // Another clip is seen from its start.
     if (clip.value && clip.value.path !== opened.path) frame.value = opened.first;
@@ -378,45 +383,6 @@ export async function openClip(path) {
 export function seek(n) {
   const c = clip.value;
   if (c) frame.value = Math.max(c.first, Math.min(c.last, Math.round(n)));
-}
-
-/** @type {AbortController | null} */
-let searching = null;
-export const isSearching = signal(false);
-
-/** Goes to where the next scene begins, or the one before. A second search ends the first. @param {boolean} back */
-export async function seekScene(back) {
-  const c = clip.value;
-  searching?.abort();
-  const mine = (searching = new AbortController());
-  if (!c) return;
-  isSearching.value = true;
-  try {
-    const { frame: found } = await get(`/scene/${c.id}/${frame.value}?back=${back}`, mine.signal);
-    if (found === null) toast(back ? 'this is the first frame' : 'no further cut');
-    else seek(found);
-  } catch (error) {
-    report(error);
-  } finally {
-    if (searching === mine) isSearching.value = false;
-  }
-}
-
-/** Goes to the next frame at which decoding begins anew, or to the one before. @param {boolean} back */
-export async function seekKeyFrame(back) {
-  const c = clip.value;
-  if (!c) return;
-  try {
-    const { frame: found } = await get(`/keyframe/${c.id}/${frame.value}?back=${back}`);
-    if (found === null) toast(back ? 'no key frame before this one is known' : 'no further key frame is known');
-    else seek(found);
-  } catch (error) {
-    report(error);
-  }
-}
-
-export function stopSearch() {
-  searching?.abort();
 }
 
 /** Marks the frame, or takes its mark away. */
@@ -460,8 +426,14 @@ export const isFine = () => doc.value.steps.some((s) => !s.off && fine.includes(
 /** The frames of the selection, or all. @returns {[number, number]} */
 export const range = () => selection.value ?? [clip.value?.first ?? 0, clip.value?.last ?? 0];
 
-/** The frames that are cut out of the clip. */
-export const cuts = computed(() => doc.value.cuts[clip.value?.path ?? ''] ?? []);
+/** The number of frames that deinterlacing makes of one. @param {Clip | null} c */
+export const framesOfOne = (c) => (c?.lavfi?.endsWith('send_field') ? 2 : 1);
+
+/** The frames that are cut out of the clip: those of the file, as they are shown. */
+export const cuts = computed(() => {
+  const each = framesOfOne(clip.value);
+  return (doc.value.cuts[clip.value?.path ?? ''] ?? []).map(([a, b]) => /** @type {[number, number]} */ ([a * each, b * each + each - 1]));
+});
 
 /** The frames between two that are not cut out, in ranges. @param {[number, number]} of @returns {[number, number][]} */
 export function keptRanges(of = range()) {
@@ -486,7 +458,11 @@ export function framesText(of = range()) {
 }
 
 /** @param {(list: [number, number][]) => [number, number][]} change */
-const editCuts = (change) => edit((d) => ({ ...d, cuts: { ...d.cuts, [clip.value?.path ?? '']: change(cuts.value) } }));
+function editCuts(change) {
+  const each = framesOfOne(clip.value);
+  const of = change(cuts.value).map(([a, b]) => /** @type {[number, number]} */ ([Math.floor(a / each), Math.floor(b / each)]));
+  edit((d) => ({ ...d, cuts: { ...d.cuts, [clip.value?.path ?? '']: of } }));
+}
 
 /** Cuts out the selected frames, with those beside them that are cut already. */
 export function cutSelection() {
@@ -580,6 +556,7 @@ export const keepsake = () => ({
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
   cuts: doc.value.cuts,
+  deinterlaced: deinterlaced.value,
   references: references.value,
   // The contents of the files from which recipe and drafts were made, to notice changes by other programs.
   originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path === recipePath.value || path in doc.value.drafts)),
@@ -591,10 +568,10 @@ export const keepsake = () => ({
 /** @param {() => unknown} save stores them */
 export function startAutosave(save) {
   effect(() => {
-    void [view.layout.value, dock.value, dockOpen.value, view.hints.value, clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value];
+    void [view.layout.value, dock.value, dockOpen.value, view.hints.value, clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value, deinterlaced.value];
     clearTimeout(saving);
     saving = setTimeout(save, 400);
   });
 }
 
-export { batch, computed, effect, signal, get, post };
+export { batch, computed, effect, signal, untracked, get, post };

@@ -38,6 +38,16 @@ impl Clock {
         Clock { first: first.unwrap_or(self.first), ..self }
     }
 
+    /// The clock of frames of which `each` follow from one of these, with other ticks. Its times have been rounded to the
+    /// ticks of this one.
+    pub(super) fn divided(self, each: i64, tick: Ratio) -> Clock {
+        let frame = self.frame * Ratio::new(1, each).unwrap_or(Ratio::ONE);
+        let first = (Ratio::whole(self.first) * self.tick).checked_div(tick).map_or(self.first, Ratio::floor);
+        let slack = self.slack.min(frame * Ratio::HALF);
+        let clock = Clock { tick, first, step: 1, frame, slack };
+        Clock { step: clock.ticks(1).max(1), ..clock }
+    }
+
     /// The timestamp of frame `n` if it has none; `last` is that of the frame before.
     pub(super) fn guess(&self, n: i64, last: Option<i64>) -> i64 {
         let step = self.ticks(n).saturating_sub(self.ticks(n.saturating_sub(1)));

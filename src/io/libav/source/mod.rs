@@ -7,6 +7,7 @@
 //! order; many threads extract the samples of libav's frames in [`Decode::decode`].
 
 mod clock;
+mod deinterlaced;
 mod exact;
 mod make_index;
 mod open;
@@ -28,6 +29,7 @@ use crate::libav::versions;
 use crate::media::source::FORWARD_LIMIT;
 use crate::media::{Decode, FrameStamp, Info, Options, Pending, Slot, Source, SourceError};
 use clock::Clock;
+use deinterlaced::Deinterlaced;
 use ffmpeg_next::frame;
 use grainfield_filters::frame::FieldOrder;
 use grainfield_filters::ratio::Ratio;
@@ -51,8 +53,7 @@ pub fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceE
         InputUrlError::Zero => SourceError::Bad { name: name.clone(), problem: e.to_string() },
     })?;
     address.cache = options.cache.clone();
-    let opened = OpenedFile::new(Path::new(input));
-    Ok(Box::new(Video { opened, ..Video::open(name, ByteSource::Address(address), options)? }))
+    open_video(name, ByteSource::Address(address), OpenedFile::new(Path::new(input)), options)
 }
 
 /// Reads any container from a pipe; `name` is used in messages.
@@ -64,7 +65,21 @@ pub fn from_reader(
     reader: Box<dyn Read + Send>,
     options: &Options,
 ) -> Result<Box<dyn Source>, SourceError> {
-    Ok(Box::new(Video::open(name, ByteSource::Reader(reader), options)?))
+    open_video(name, ByteSource::Reader(reader), None, options)
+}
+
+fn open_video(
+    name: String,
+    from: ByteSource,
+    opened: Option<OpenedFile>,
+    options: &Options,
+) -> Result<Box<dyn Source>, SourceError> {
+    let Some(graph) = options.lavfi.as_deref().filter(|graph| deinterlaced::deinterlaces(graph)) else {
+        return Ok(Box::new(Video { opened, ..Video::open(name, from, options)? }));
+    };
+    let unfiltered = Options { lavfi: None, ..options.clone() };
+    let video = Video { opened, ..Video::open(name, from, &unfiltered)? };
+    Ok(Box::new(Deinterlaced::open(video, graph)?))
 }
 
 struct Video {
@@ -86,7 +101,8 @@ struct Video {
     clock: Clock,
     /// The last timestamp returned.
     last_pts: Option<i64>,
-    shape: Shape,
+    /// That of all pictures; `None` if they may differ.
+    shape: Option<Shape>,
     decoder: Arc<Unpack>,
     /// The mark of the picture at the head of the queue.
     mark: Option<u32>,
@@ -114,8 +130,17 @@ impl Shape {
         Shape { width: f.width, height: f.height, pix_fmt: f.format }
     }
 
-    fn describe(self, p: &frame::Video) -> String {
-        format!("{}x{} {}", self.width, self.height, pixfmt::name(p.format()))
+    /// The error if a picture is of another shape; `at` says which one.
+    fn changed(self, picture: &frame::Video, decoder: &Unpack, at: &str) -> Option<String> {
+        let now = Shape::new(picture);
+        let (first, name) = (&decoder.layout.name, pixfmt::name(picture.format()));
+        (now != self).then(|| {
+            format!(
+                "{at} is {}x{} {name}, but the video began as {}x{} {first}; all frames of a video need the same size \
+                    and format (FFmpeg's filters scale and format convert them)",
+                now.width, now.height, self.width, self.height
+            )
+        })
     }
 }
 
@@ -154,6 +179,18 @@ fn av_error(name: &str, error: AvError, what: &str) -> SourceError {
         Some(cause) if error.0 != -libc::EINVAL => SourceError::Io { name, cause },
         _ => SourceError::Bad { name, problem: format!("{what}: {error}{}", recent_messages()) },
     }
+}
+
+/// The first of `count` frames, or the end of the last, at a time or `after` it.
+fn first_from(count: usize, begin: impl Fn(usize) -> Ratio, time: Ratio, after: bool) -> i64 {
+    let (mut low, mut high) = (0, count + 1);
+    while low < high {
+        let middle = low.midpoint(high);
+        let begin = begin(middle);
+        let earlier = begin < time || after && begin == time;
+        (low, high) = if earlier { (middle + 1, high) } else { (low, middle) };
+    }
+    low as i64
 }
 
 impl Video {
@@ -280,19 +317,11 @@ impl Source for Video {
         let (time, duration) = self.clock.time_and_duration(number, pts, ticks);
         let at = format!("frame {number} ({:.3} s)", time.to_f64());
         let stamp = FrameStamp { number, time, duration, carried: None };
-        let shape = Shape::new(&picture);
-        if shape != self.shape {
-            let first = format!("{}x{} {}", self.shape.width, self.shape.height, self.decoder.layout.name);
-            let now = shape.describe(&picture);
-            let problem = format!(
-                "{at} is {now}, but the video began as {first}; all frames of a video need the same size and \
-                    format (FFmpeg's filters scale and format convert them)"
-            );
-            return Err(SourceError::Unusable {
-                name: self.info.name.clone(),
-                problem,
-                stamp: Box::new(stamp),
-            });
+        if let Some(first) = self.shape
+            && let Some(problem) = first.changed(&picture, &self.decoder, &at)
+        {
+            let name = self.info.name.clone();
+            return Err(SourceError::Unusable { name, problem, stamp: Box::new(stamp) });
         }
         let fields = self.info.format.fields;
         if let Some(order) = field_order(&picture).filter(|order| *order != fields)
@@ -338,15 +367,7 @@ impl Source for Video {
             }
             None => return Ok(self.info.frame_at_constant_rate(time, after)),
         };
-        // the frames, and the end of the last
-        let (mut low, mut high) = (0, count + 1);
-        while low < high {
-            let middle = low.midpoint(high);
-            let begin = self.indexed_time(middle);
-            let earlier = begin < time || after && begin == time;
-            (low, high) = if earlier { (middle + 1, high) } else { (low, middle) };
-        }
-        Ok(low as i64)
+        Ok(first_from(count, |n| self.indexed_time(n), time, after))
     }
 
     fn frame_times(&mut self) -> Option<Vec<Ratio>> {

@@ -138,7 +138,7 @@ fn filters_allow_seeking(reader: &Reader) -> bool {
     })
 }
 
-fn invalid(name: &str, problem: String) -> SourceError {
+pub(super) fn invalid(name: &str, problem: String) -> SourceError {
     SourceError::Bad { name: name.to_owned(), problem }
 }
 
@@ -181,7 +181,7 @@ impl Video {
             carried: Some(Arc::new(carried)),
         };
         let Head { first, ahead: mut queue } = head;
-        let shape = Shape::new(&first);
+        let shape = Some(Shape::new(&first));
         queue.push_front(Item::Picture(first));
         let mut video = Video {
             info,

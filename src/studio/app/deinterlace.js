@@ -1,0 +1,69 @@
+// @ts-check How frames of two fields become whole ones: FFmpeg's bwdif, with which the clip is opened before all filters.
+
+import { html, nothing } from './vendor/lit-html.js';
+import { batch, clip, deinterlaced, effect, framesOfOne, frame, markers, offers, openAs, references, report, selection, signal, untracked } from './state.js';
+import { dialog } from './dialogs.js';
+
+/** FFmpeg's graphs, what they are called and what they do. @type {[string, string, string][]} */
+const ways = [
+  ['', 'As it is', 'Frames keep their two fields; filters treat each as a picture of its own.'],
+  ['bwdif=mode=send_frame', 'One frame for each frame', 'The frame rate stays.'],
+  ['bwdif=mode=send_field', 'One frame for each field', 'Twice the frame rate: motion stays as smooth as on a television set.'],
+];
+
+/** @param {import('./state.js').Clip} c */
+const isInterlaced = (c) => c.kind === 'video' && /field first/.test(c.fields);
+
+/** Opens the clip with a graph before all filters; what is chosen in it stays chosen. @param {string} graph */
+async function deinterlace(graph) {
+  const c = clip.value;
+  if (!c) return;
+  const opened = graph === c.lavfi ? c : await openAs(c.path, graph);
+  if (clip.value?.path !== c.path) return;
+  const by = framesOfOne(opened) / framesOfOne(clip.value);
+  const begin = (/** @type {number} */ n) => Math.floor(n * by);
+  const end = (/** @type {number} */ n) => Math.ceil((n + 1) * by) - 1;
+  batch(() => {
+    deinterlaced.value = { ...deinterlaced.value, [c.path]: graph };
+    if (opened === c) return;
+    clip.value = opened;
+    frame.value = Math.min(begin(frame.value), opened.last);
+    selection.value = selection.value && [begin(selection.value[0]), end(selection.value[1])];
+    markers.value = [...new Set(markers.value.map(begin))];
+    references.value = references.value.map((r) => (r.clip === c.path && r.frame !== null ? { ...r, frame: begin(r.frame) } : r));
+  });
+}
+
+export function deinterlaceDialog() {
+  const problem = signal('');
+  dialog('Deinterlace', (close) => {
+    const c = clip.value;
+    if (!c) return nothing;
+    return c.kind !== 'video' ? html`<p>FFmpeg deinterlaces the clips that it reads. This one is read by Grainfield itself (${c.kind}).</p><footer><button class="main" autofocus @click=${close}>Close</button></footer>`
+      : html`<p class="dim">${c.lavfi ? `FFmpeg’s ${c.lavfi} runs before all filters.` : `The frames of this clip are ${c.fields}.`} A render and <i>Copy as command line</i> do the same as the preview, by <code>--lavfi</code>.</p>
+      ${ways.map(([graph, name, more], i) => html`<label class="way"><input type="radio" name="way" ?autofocus=${i === 0} .checked=${c.lavfi === graph} @change=${() => deinterlace(graph).then(() => (problem.value = ''), (error) => (problem.value = String(error.message ?? error)))}>
+        <span>${name}<br><span class="dim">${more}</span></span></label>`)}
+      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+      <footer><button class="main" @click=${close}>Close</button></footer>`;
+  }, 'narrow');
+}
+
+/** Offers it for an interlaced clip of which the user has not said what to do. */
+export function startDeinterlacing() {
+  /** @type {typeof offers.value[0] | null} */
+  let offer = null;
+  let path = '';
+  effect(() => {
+    const c = clip.value;
+    if (c?.path === path) return;
+    path = c?.path ?? '';
+    untracked(() => {
+      offers.value = offers.value.filter((o) => o !== offer);
+      if (!c || !isInterlaced(c) || c.path in deinterlaced.value) return;
+      const answer = (/** @type {string} */ graph) => () => deinterlace(graph).catch(report);
+      offer = { text: `${c.name} is interlaced (${c.fields}): each frame consists of two pictures of different times.`,
+        answers: [['Deinterlace', answer(ways[1][0])], ['One frame for each field', answer(ways[2][0])], ['Leave it as it is', answer('')]] };
+      offers.value = [...offers.value, offer];
+    });
+  });
+}
