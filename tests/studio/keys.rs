@@ -180,3 +180,36 @@ fn a_curve_that_changes_shows_no_other_value() {
     assert_eq!(seen, json!(["0.55", "0.55", "#ff0000"]));
     b.until(&format!("{fields} return all()[0] === '0.59'"));
 }
+
+/// People look for filters by the words of their trade, with any ending.
+#[test]
+fn filters_are_found_by_other_words() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1024, 640);
+    b.open(&studio);
+    b.press("Ctrl+F");
+    for (typed, first) in [
+        ("damage", "dust"),
+        ("damaged", "dust"),
+        ("dropouts", "analog"),
+        ("stabilise", "transform"),
+        ("stabilization", "transform"),
+        ("sharpening", "unsharp"),
+        ("resizing", "scale"),
+        ("letterboxed", "pad"),
+        ("LUT", "lut"),
+        ("curves", "levels"),
+        ("ffmpeg", "lavfi"),
+        ("mirror", "lavfi"),
+        ("degrain", "denoise"),
+        ("birds", "flock"),
+        ("fire", "atmosphere-fire"),
+        ("sand", "sand"),
+    ] {
+        b.run(&format!(
+            "const e = document.querySelector('dialog input.search'); e.value = '{typed}'; e.dispatchEvent(new Event('input', {{ bubbles: true }}));"
+        ));
+        b.until(&format!("return document.querySelector('#choices [role=option]')?.id === 'choice-{first}'"));
+    }
+}

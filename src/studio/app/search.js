@@ -16,18 +16,26 @@ export function rank(typed, names, title, text) {
   if (said.includes(whole)) return 6;
   if (said.some((name) => name.startsWith(whole))) return 5;
   const [near, all] = [wordsOf(`${names.join(' ')} ${title}`), wordsOf(text)];
-  return Math.min(...words.map((word) => {
+  /** @param {string} word */
+  const of = (word) => {
     if (near.includes(word)) return 4;
     if (near.some((w) => w.startsWith(word))) return 3;
     if (all.some((w) => w.startsWith(word))) return 2;
     if (near.some((w) => w.includes(word))) return 1;
     return all.some((w) => w.includes(word)) ? 0 : -1;
-  }));
+  };
+  // Who types `sharpening` or `dropouts` means the word without its ending, too.
+  return Math.min(...words.map((word) => Math.max(of(word), /^.{4,}?(s|ed|ing)$/.test(word) ? of(word.replace(/(s|ed|ing)$/, '')) : -1)));
 }
 
 /** Words for filters and presets that their names and helps do not have, by their place in the list of filters. @type {Record<string, string>} */
 export const synonyms = {
-  'grain-super8': '8mm', 'grain-light': 'subtle', 'grain-heavy': 'strong', noise: 'static', unsharp: 'sharpen', weave: 'shake jitter', analog: 'tape crt scanlines', lut: 'cube 3dl grading match',
-  transform: 'zoom rotate pan', scale: 'resize', pad: 'letterbox bars', text: 'title subtitle caption watermark date timecode', overlay: 'logo watermark', color: 'saturation grading brightness brighter darker warm warmer cold exposure contrast hue temperature tint white balance match', levels: 'gamma contrast brightness exposure lift gain curve tint white balance match', vignette: 'dark darker edges corners', blur: 'soft hide face pixelate censor', invert: 'negative', glow: 'bloom',
+  grain: 'kodak fuji iso', 'grain-super8': '8mm', 'grain-light': 'subtle', 'grain-heavy': 'strong', noise: 'static gaussian', dither: 'banding', denoise: 'degrain noise reduction nr smooth clean',
+  dust: 'dirt specks hairs damage', scratches: 'damage', weave: 'shake jitter jump unsteady', flicker: 'strobe', analog: 'tape vhs ntsc crt scanlines dropout tracking damage glitch', flock: 'birds', fluid: 'water waves', sprites: 'png logo',
+  unsharp: 'sharpen sharpness clarity', blur: 'soft smooth defocus hide face pixelate mosaic censor gaussian motion', lut: 'cube 3dl grading match curves', transform: 'zoom rotate pan move position stabilise stabilize stabilization steady deshake', scale: 'resize upscale downscale resample',
+  crop: 'trim cut', pad: 'letterbox pillarbox bars border canvas', text: 'title subtitle caption watermark date timecode burn burnin', overlay: 'logo watermark composite blend layer', fade: 'transition dissolve',
+  color: 'saturation desaturate monochrome black white bw grayscale greyscale grading brightness brighter darker warm warmer cold exposure contrast hue temperature tint white balance match',
+  levels: 'gamma contrast brightness exposure lift gain curves shadows highlights tint white balance match', vignette: 'dark darker edges corners', invert: 'negative', glow: 'bloom flare',
+  lavfi: 'ffmpeg libav mirror flip hflip vflip sepia vibrance distortion lenscorrection chromatic aberration delogo', deinterlace: 'interlaced fields bwdif yadif combing',
   'render-now': 'export gif save video', 'filter-delete': 'trim cut out split', 'sel-in': 'trim cut split', 'sel-out': 'trim cut split', 'view-out': 'full', 'view-fill': 'full', 'file-start': 'example start home',
 };
