@@ -1,5 +1,4 @@
-//! Single pictures in formats of film and cinema with libav's codecs: DPX and JPEG 2000. A file is one
-//! packet.
+//! Single pictures with libav's codecs: DPX, JPEG 2000 and JPEG XL. A file is one packet.
 
 use super::color::Tag;
 use super::error::AvError;
@@ -21,6 +20,8 @@ pub enum Still {
     J2k,
     /// JPEG 2000 in its own file format.
     Jp2,
+    /// JPEG XL, without loss.
+    Jxl,
 }
 
 /// An error while reading or writing a picture.
@@ -51,6 +52,7 @@ impl Still {
         match self {
             Still::Dpx => Id::DPX,
             Still::J2k | Still::Jp2 => Id::JPEG2000,
+            Still::Jxl => Id::JPEGXL,
         }
     }
 }
@@ -154,6 +156,9 @@ pub fn encode(
         // each resolution halves the sides, and the default of 6 requires 32 samples per side
         let least = format.width.min(format.height).max(1).ilog2() + 1;
         options.set("numresolution", &least.min(6).to_string());
+    }
+    if still == Still::Jxl {
+        options.set("distance", "0");
     }
     let mut encoder = context.encoder().video()?.open_as_with(codec, options)?;
     let mut picture = frame::Video::new(pix_fmt, format.width, format.height);

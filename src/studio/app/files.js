@@ -13,7 +13,7 @@ const isClip = /\.(y4m|mp4|m4v|mov|qt|mkv|webm|avi|divx|mxf|gxf|ts|m2ts|mts|mpe?
 
 /** The files that are shown, by the kind of setting that reads them. @type {Record<string, RegExp>} */
 const readable = {
-  clip: isClip, 'grain plate': isClip, image: /\.(png|jpe?g|tiff?|exr|webp|bmp|gif|tga|qoi|hdr|p[bgpna]m|pfm|dpx|cin)$/i, recipe: /\.toml$/i, effect: /\.toml$/i,
+  clip: isClip, 'grain plate': isClip, image: /\.(png|jpe?g|jxl|tiff?|exr|webp|bmp|gif|tga|qoi|hdr|p[bgpna]m|pfm|dpx|cin)$/i, recipe: /\.toml$/i, effect: /\.toml$/i,
   'look-up table': /\.cube$/i, 'grain table': /\.(tbl|txt)$/i, 'track file': /\.gfa$/i, font: /\.(ttf|otf)$/i,
 };
 

@@ -16,7 +16,7 @@ function proposed() {
   const dot = name.lastIndexOf('.');
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.mkv'];
   const look = plainDoc().steps.find((s) => !s.off)?.name ?? 'copy';
-  const isImage = /png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|p[pgn]m|bmp|tga|qoi|gif|apng/i.test(ending);
+  const isImage = /png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|jxl|p[pgn]m|bmp|tga|qoi|gif|apng/i.test(ending);
   const made = `${stem.replace(/[._-]+$/, '')}-${look}`;
   // A single picture stays one, and scans stay images.
   const still = /^\.(png|tiff?|exr|dpx|jpe?g)$/i.test(ending) ? ending : '.png';

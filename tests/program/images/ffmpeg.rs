@@ -103,6 +103,9 @@ fn ffmpeg_reads_the_same_samples() {
         ("tga", "gbrap", "rgba"),
         ("tga", "gray", "gray"),
         ("qoi", "gbrap", "rgba"),
+        ("jxl", "gray16", "gray16le"),
+        ("jxl", "gbrp", "rgb24"),
+        ("jxl", "gbrap16", "rgba64le"),
         ("exr", "gbrpf32", "gbrpf32le"),
         ("exr", "gbrapf32", "gbrapf32le"),
     ] {

@@ -3,6 +3,7 @@ mod dpx;
 mod exr;
 mod ffmpeg;
 mod holes;
+mod jxl;
 mod kept;
 mod light;
 mod lost;

@@ -43,6 +43,8 @@ fn damage_never_panics() {
         ("bmp", "gbrp"),
         ("tga", "gbrap"),
         ("qoi", "gbrap"),
+        #[cfg(feature = "ffmpeg")]
+        ("jxl", "gbrap16"),
     ] {
         let path = dir.path().join(format!("good-{name}.{ext}"));
         let format = accepts(path.as_os_str(), &Format::from_name(name, 23, 19).unwrap()).unwrap();

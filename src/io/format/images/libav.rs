@@ -1,4 +1,4 @@
-//! DPX and JPEG 2000, by FFmpeg's codecs; DPX is written by [`dpx`].
+//! DPX and JPEG 2000, by FFmpeg's codecs; DPX is written by [`dpx`]. JPEG XL is only written here.
 //!
 //! The codecs decode whole pictures only, so probing a file costs as much as reading it.
 
@@ -10,6 +10,7 @@ fn still(kind: Kind) -> Still {
     match kind {
         Kind::J2k => Still::J2k,
         Kind::Jp2 => Still::Jp2,
+        Kind::Jxl => Still::Jxl,
         _ => Still::Dpx,
     }
 }

@@ -9,6 +9,7 @@ pub mod dpx;
 pub mod exr;
 pub mod files;
 mod head;
+mod jxl;
 #[cfg(feature = "ffmpeg")]
 mod libav;
 mod loss;
@@ -57,6 +58,8 @@ pub enum Kind {
     Tga,
     /// The Quite OK Image format.
     Qoi,
+    /// JPEG XL. FFmpeg writes it.
+    Jxl,
     /// Digital Picture Exchange, SMPTE 268M. This and the following need FFmpeg.
     Dpx,
     /// JPEG 2000 code stream.
@@ -82,6 +85,7 @@ const EXTENSIONS: &[(&str, Kind)] = &[
     ("bmp", Kind::Bmp),
     ("tga", Kind::Tga),
     ("qoi", Kind::Qoi),
+    ("jxl", Kind::Jxl),
     #[cfg(feature = "ffmpeg")]
     ("dpx", Kind::Dpx),
     #[cfg(feature = "ffmpeg")]
@@ -114,6 +118,7 @@ impl Kind {
             // reserved fields are zero
             [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => Some(Kind::Bmp),
             [b'q', b'o', b'i', b'f', ..] => Some(Kind::Qoi),
+            [0xff, 0x0a, ..] | [0, 0, 0, 12, b'J', b'X', b'L', b' ', 13, 10, 0x87, 10, ..] => Some(Kind::Jxl),
             _ if cfg!(not(feature = "ffmpeg")) => None,
             [b'S', b'D', b'P', b'X', ..] | [b'X', b'P', b'D', b'S', ..] => Some(Kind::Dpx),
             [0xff, 0x4f, 0xff, 0x51, ..] => Some(Kind::J2k),
@@ -140,6 +145,7 @@ impl Kind {
             Kind::Bmp => "BMP",
             Kind::Tga => "TGA",
             Kind::Qoi => "QOI",
+            Kind::Jxl => "JPEG XL",
             Kind::Dpx => "DPX",
             Kind::J2k | Kind::Jp2 => "JPEG 2000",
         }
@@ -325,6 +331,7 @@ pub fn probe(path: &Path) -> Result<Header, Fault> {
         Kind::Exr => exr::probe(input),
         Kind::Cineon => cineon::probe(input),
         Kind::Pnm => pnm::probe(input),
+        Kind::Jxl => jxl::probe(input),
         #[cfg(feature = "ffmpeg")]
         Kind::Dpx | Kind::J2k | Kind::Jp2 => libav::probe(kind, input),
         _ => other::probe(kind, input),
@@ -355,6 +362,7 @@ pub fn decode(path: &Path, want: &Format, frame: &mut Frame) -> Result<Meta, Fau
         Kind::Exr => exr::decode(input, want, frame),
         Kind::Cineon => cineon::decode(input, want, frame),
         Kind::Pnm => pnm::decode(input, want, frame),
+        Kind::Jxl => jxl::decode(input, want, frame),
         #[cfg(feature = "ffmpeg")]
         Kind::Dpx | Kind::J2k | Kind::Jp2 => libav::decode(kind, input, want, frame),
         _ => other::decode(kind, input, want, frame),
@@ -399,7 +407,9 @@ pub(crate) fn encode(
         Kind::Cineon => cineon::encode(frame, meta, out),
         Kind::Pnm => pnm::encode(frame, out),
         #[cfg(feature = "ffmpeg")]
-        Kind::J2k | Kind::Jp2 => libav::encode(kind, frame, out),
+        Kind::J2k | Kind::Jp2 | Kind::Jxl => libav::encode(kind, frame, out),
+        #[cfg(not(feature = "ffmpeg"))]
+        Kind::Jxl => Err(Fault::Bad("FFmpeg writes JPEG XL, and this program is built without it".into())),
         Kind::Dpx => dpx::encode(frame, meta, out),
         _ => other::encode(kind, frame, meta, out),
     }

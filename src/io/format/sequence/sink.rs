@@ -88,6 +88,7 @@ pub fn accepts(output: &OsStr, format: &Format) -> Result<Format, SinkError> {
     // the image library's encoders lack these
     if (kind == Kind::Tiff && (has_alpha || depth == Depth::Float))
         || matches!(kind, Kind::Webp | Kind::Cineon | Kind::Qoi)
+        || (kind == Kind::Jxl && has_alpha)
         || (matches!(kind, Kind::Bmp | Kind::Tga) && has_alpha)
     {
         family = Family::Rgb;
@@ -205,10 +206,12 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     };
     let lost = carried.as_ref().and_then(|c| c.downcast_ref::<Meta>()).map(|m| lost(kind, m, &plan.format));
     let mut lost = lost.unwrap_or_default();
-    // a PNG can tag both, and DPX has a code for linear light
+    // PNG and JPEG XL can tag both, and DPX has a code for linear light
     let linear = kind == Kind::Dpx && plan.format.transfer == Transfer::LINEAR;
     let transfer = if linear { Transfer::UNSPECIFIED } else { plan.format.transfer };
-    lost.extend(lost_color(&Format { transfer, ..plan.format }).filter(|_| kind != Kind::Png));
+    lost.extend(
+        lost_color(&Format { transfer, ..plan.format }).filter(|_| ![Kind::Png, Kind::Jxl].contains(&kind)),
+    );
     let encoder = Arc::new(Encoder {
         kind,
         storing,
