@@ -117,6 +117,24 @@ fn hidden_sound_does_not_come_back() {
     assert!(start.trim().parse::<f64>().unwrap() > -0.05, "{start}");
 }
 
+/// A pipe is read once, for the picture.
+#[test]
+fn other_streams_of_a_pipe_are_named_if_there_are_any() {
+    let s = Session::new();
+    for (name, sound, options, said) in [
+        ("nut", "-f lavfi -i sine=440:duration=0.8 -c:a aac", "", true),
+        ("matroska", "-f lavfi -i sine=440:duration=0.8 -c:a flac", "", true),
+        ("nut", "-f lavfi -i sine=440:duration=0.8 -c:a aac", "--audio none", false),
+        ("nut", "", "", false),
+        ("matroska", "", "--strict", false),
+    ] {
+        s.tool("ffmpeg", &format!("{FF} {PICTURE} {sound} -pix_fmt yuv420p -c:v ffv1 -f {name} in.pipe"));
+        let out = s.piped(&format!("render - out.mkv -y {options}"), &s.read("in.pipe")).ok();
+        assert_eq!(out.err.contains("audio ("), said, "{name} {sound} {options}: {}", out.err);
+        assert_eq!(out.err.contains("cannot keep"), said, "{name} {sound} {options}: {}", out.err);
+    }
+}
+
 #[test]
 fn colour_tags_that_pictures_cannot_store_are_named() {
     let s = Session::new();

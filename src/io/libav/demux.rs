@@ -208,6 +208,12 @@ impl Demuxer {
         self.video
     }
 
+    /// The streams that are not read, in a few words each: `audio (aac)`.
+    pub(crate) fn beside(&self) -> Vec<String> {
+        let others = self.input.streams().iter().enumerate().filter(|(i, _)| *i != self.video);
+        others.map(|(_, stream)| label(stream)).collect()
+    }
+
     /// The stream that is filtered.
     pub(crate) fn stream(&self) -> &sys::AVStream {
         self.input.streams()[self.video]

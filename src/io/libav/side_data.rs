@@ -15,6 +15,8 @@ pub struct SourceFile {
     pub(crate) address: Option<InputUrl>,
     /// The stream that is filtered.
     pub video: usize,
+    /// The other streams of a pipe, in a few words each: `audio (aac)`.
+    pub beside: Vec<String>,
     /// Seconds per tick of that stream.
     pub time_base: Ratio,
     /// Timestamp of frame 0 of that stream, in its ticks.

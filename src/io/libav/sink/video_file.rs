@@ -5,7 +5,7 @@ use super::losses::lost_metadata;
 use super::part_reader::intact_pictures;
 use super::{av_fault, encoding_error, fault};
 use crate::disk::{OutputFile, Partial, PartialOutput};
-use crate::encoding::{Audio, Encoding};
+use crate::encoding::{Audio, Encoding, Subs};
 use crate::journal::segments::timeline::Time;
 use crate::journal::{Cuts, SourceEnds};
 use crate::libav::capabilities::Chapters;
@@ -227,10 +227,19 @@ impl VideoFile {
         let &VideoFileParams { output, container, ends, cuts, base, source, picture_only, .. } = params;
         let no_chapters = params.encoding.no_chapters || picture_only;
         let mut losses = Vec::new();
-        if source.is_some_and(|s| s.address.is_none()) && !picture_only {
-            losses.push(
-                "sound, subtitles and other streams of a pipe are lost: use a file as the input".into(),
-            );
+        let unread = source.filter(|_| !picture_only).map_or(&[][..], |source| &source.beside);
+        let Encoding { audio, subs, .. } = params.encoding;
+        let wanted = |label: &&String| match label.split(' ').next() {
+            Some("audio") => *audio != Audio::None,
+            Some("subtitle") => *subs != Subs::None,
+            _ => true,
+        };
+        let unread: Vec<&str> = unread.iter().filter(wanted).map(String::as_str).collect();
+        if !unread.is_empty() {
+            let unread = unread.join(", ");
+            losses.push(format!(
+                "{unread} of the input, which is a pipe and can be read only once: use a file"
+            ));
         }
         let (out, mut muxer) = params.create_file()?;
         let mut timecodes = Timecodes::default();

@@ -267,9 +267,11 @@ fn source_file(
     clock: &Clock,
     variable: bool,
 ) -> SourceFile {
+    let beside = if address.is_none() { demuxer.beside() } else { Vec::new() };
     SourceFile {
         address,
         video: demuxer.video(),
+        beside,
         time_base: clock.tick,
         first: clock.first,
         start: demuxer.start(Ratio::whole(clock.first) * clock.tick),
