@@ -68,7 +68,7 @@ pub(super) struct LookRequest {
     overwrite: bool,
 }
 
-/// Keeps a recipe as one of the user's own looks. An existing one is replaced only on request.
+/// Keeps a recipe as one of the user's own looks. An existing one, also a built-in one, is replaced only on request.
 pub(super) async fn keep_look(State(studio): Shared, Json(request): Json<LookRequest>) -> Answer {
     answer(&studio, move |studio, _| {
         let LookRequest { name, text, overwrite } = &request;
@@ -83,6 +83,10 @@ pub(super) async fn keep_look(State(studio): Shared, Json(request): Json<LookReq
         let path = folder.join(format!("{name}.toml"));
         if !overwrite && path.symlink_metadata().is_ok() {
             return Err(ErrorResponse::new(StatusCode::CONFLICT, format!("a look {name} exists")));
+        }
+        if !overwrite && grainfield_filters::forms::looks::built_in(name).is_some() {
+            let taken = format!("{name} is a built-in look, which yours would hide, here and for --look");
+            return Err(ErrorResponse::new(StatusCode::CONFLICT, taken));
         }
         std::fs::create_dir_all(folder).map_err(Fault::new)?;
         write(&path, text, *overwrite)?;
@@ -115,11 +119,11 @@ fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
         "planes": plane_names(&format),
         "shape": format.shape(),
         "fields": format.fields.name(),
+        "lavfi": lavfi.unwrap_or_default(),
         "matrix": assumed_matrix(&format).0.name(),
         "first": info.first,
         "last": info.last.unwrap_or_else(|| announced(info)),
         "estimated": info.last.is_none(),
-        "lavfi": lavfi.unwrap_or_default(),
         "rate": [format.rate.num(), format.rate.den()],
         "variable": info.variable_rate,
         "notes": info.notes,
@@ -140,11 +144,11 @@ fn colour(format: &Format) -> String {
 #[derive(Deserialize)]
 pub(super) struct OpenRequest {
     path: String,
+    lavfi: Option<String>,
 }
 
 pub(super) async fn open(State(studio): Shared, Json(request): Json<OpenRequest>) -> Answer {
     answer(&studio, move |studio, cancel| {
-    lavfi: Option<String>,
         let from = Opening::new(studio.roots.input(&request.path)?, request.lavfi)?;
         let id = studio.clips.open(from, cancel)?;
         described(studio, id)

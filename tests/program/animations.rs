@@ -154,6 +154,16 @@ fn variants_of_tiff_are_read_or_named() {
     s.run("hash cut.tif").ends(1);
 }
 
+/// Frames at a distance are shown until the next one begins.
+#[test]
+fn frames_at_a_distance_keep_their_times() {
+    let s = Session::new();
+    for (out, wanted) in [("step.gif", [0.0, 0.1, 0.2, 0.3]), ("step.apng", [0.0, 0.1, 0.2, 0.3])] {
+        s.run(&format!("render pattern:zoneplate:size=48x32:frames=20:rate=50 {out} --frames 0-19x5")).ok();
+        assert_eq!(times(&s, out), wanted, "{out}");
+    }
+}
+
 /// A cut is no standing picture.
 #[test]
 fn cuts_close_up() {

@@ -52,6 +52,15 @@ fn what_is_cut_out_is_neither_played_nor_rendered() {
     };
     let rendered = line("cut.y4m", "");
     assert_eq!(rendered, line("pattern:bars:size=64x48:frames=60", "-f noise --frames 0-9,30-49,55-59"));
+    // An animation may have fewer frames.
+    b.press("F7");
+    b.run("const e = document.querySelector('#r-output'); e.value = 'cut.gif'; e.dispatchEvent(new Event('input', { bubbles: true }));");
+    b.until("return !!document.querySelector('#r-every')");
+    b.run("const e = document.querySelector('#r-every'); e.value = '4'; e.dispatchEvent(new Event('change', { bubbles: true }));");
+    b.until("return document.querySelector('.outcome')?.textContent.includes('10 frames') === true");
+    b.run("document.querySelector('dialog.render button.main').click()");
+    b.until("return [...document.querySelectorAll('.jobs tr.done td')].some((e) => e.textContent.includes('10 frames'))");
+    assert_eq!(line("cut.gif", "").len(), 10);
     // They are saved with the recipe, as comments of other programs, and come back with it.
     b.run("await s.check(); s.recipePath.value = 'cut.toml'");
     b.press("Ctrl+S");

@@ -91,6 +91,11 @@ fn a_recipe_is_kept_as_an_own_look_and_shown() {
         let body = json!({ "name": bad, "text": text, "overwrite": true });
         assert_eq!(studio.send("PUT", "/looks", &body).status, 422, "{bad:?}");
     }
+    // So is a built-in one, which an own one of its name hides.
+    for name in ["vhs", "look-vhs"] {
+        let body = json!({ "name": name, "text": text });
+        assert_eq!(studio.send("PUT", "/looks", &body).status, 409, "{name}");
+    }
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     b.press("G");
     drawn(&b);

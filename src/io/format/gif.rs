@@ -79,7 +79,7 @@ fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
         passed: 0,
         until: zero,
         removed: zero,
-        end: None,
+        last: None,
     }))
 }
 
@@ -92,11 +92,39 @@ struct Gif {
     passed: usize,
     until: Ratio,
     removed: Ratio,
-    /// The end of the last frame, in hundredths of a second.
-    end: Option<i64>,
+    /// The last frame, which is written when the next one tells how long it is shown.
+    last: Option<Shown>,
+}
+
+/// A frame with its begin and its own end in hundredths of a second.
+struct Shown {
+    begin: i64,
+    end: i64,
+    encoded: Vec<u8>,
 }
 
 impl Gif {
+    /// Writes the last frame, which is shown until `end`, by default its own.
+    fn put_last(&mut self, end: Option<i64>) -> Result<(), SinkError> {
+        let Some(Shown { begin, end: own, encoded }) = self.last.take() else { return Ok(()) };
+        let (colors, data) = encoded.split_at(3 * COLORS);
+        let (alpha, format) = (self.format.has_alpha(), &self.format);
+        let frame = ::gif::Frame {
+            delay: u16::try_from(end.unwrap_or(own) - begin).unwrap_or(u16::MAX),
+            dispose: if alpha { DisposalMethod::Background } else { DisposalMethod::Keep },
+            transparent: alpha.then_some((COLORS - 1) as u8),
+            width: format.width as u16,
+            height: format.height as u16,
+            palette: Some(colors.to_vec()),
+            buffer: Cow::Borrowed(data),
+            ..::gif::Frame::default()
+        };
+        let written = self.encoder.write_lzw_pre_encoded_frame(&frame);
+        written.map_err(|e| failed(self.out.name(), e))?;
+        self.flush()?;
+        Ok(self.out.mark()?)
+    }
+
     /// Moves what is encoded to the file.
     fn flush(&mut self) -> Result<(), SinkError> {
         let bytes = std::mem::take(self.encoder.get_mut());
@@ -142,40 +170,29 @@ impl Sink for Gif {
 
     fn write(&mut self, stamp: &FrameStamp, _: &Frame, encoded: &[u8]) -> Result<(), SinkError> {
         let passed = self.cuts.before(stamp.number);
-        if std::mem::replace(&mut self.passed, passed) < passed && self.end.is_some() {
+        if std::mem::replace(&mut self.passed, passed) < passed && self.last.is_some() {
             self.removed = self.removed + stamp.time - self.until;
         }
         self.until = stamp.time + stamp.duration;
-        // ends are rounded instead of durations, so that the whole is as long as it was
-        let start = self.end.unwrap_or_else(|| hundredths(stamp.time));
-        let end = hundredths(self.until - self.removed).max(start + 1);
-        self.end = Some(end);
-        let (colors, data) = encoded.split_at(3 * COLORS);
-        let (alpha, format) = (self.format.has_alpha(), &self.format);
-        let frame = ::gif::Frame {
-            delay: u16::try_from(end - start).unwrap_or(u16::MAX),
-            dispose: if alpha { DisposalMethod::Background } else { DisposalMethod::Keep },
-            transparent: alpha.then_some((COLORS - 1) as u8),
-            width: format.width as u16,
-            height: format.height as u16,
-            palette: Some(colors.to_vec()),
-            buffer: Cow::Borrowed(data),
-            ..::gif::Frame::default()
-        };
-        let written = self.encoder.write_lzw_pre_encoded_frame(&frame);
-        written.map_err(|e| failed(self.out.name(), e))?;
-        self.flush()?;
-        Ok(self.out.mark()?)
+        // times are rounded instead of durations, so that the whole is as long as it was
+        let least = self.last.as_ref().map_or(i64::MIN, |last| last.begin + 1);
+        let begin = hundredths(stamp.time - self.removed).max(least);
+        self.put_last(Some(begin))?;
+        let end = hundredths(self.until - self.removed).max(begin + 1);
+        self.last = Some(Shown { begin, end, encoded: encoded.to_vec() });
+        Ok(())
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), SinkError> {
+        self.put_last(None)?;
         self.flush()?;
         // the end of the file, which the encoder writes only when it is dropped
         self.out.put(&[0x3b])?;
         Ok(self.out.finish()?)
     }
 
-    fn abandon(self: Box<Self>) -> Result<PartialOutput, SinkError> {
+    fn abandon(mut self: Box<Self>) -> Result<PartialOutput, SinkError> {
+        self.put_last(None)?;
         Ok(self.out.abandon()?)
     }
 }

@@ -4,7 +4,7 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, has, post } from './api.js';
 import {
-  addStep, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
+  addStep, baseAsked, catalog, check, checked, clip, codeText, cuts, dirty, doc, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { command, commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
 import { fileDialog } from './files.js';
@@ -77,6 +77,7 @@ const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.val
 export async function newRecipe() {
   if (!(await mayLose())) return false;
   await beginRecipe();
+  if (cuts.value.length) toast(`The recipe is empty. What is cut out of the clip belongs to the clip, and stays so: ${keyText('sel.restore')} brings it back`);
   return true;
 }
 

@@ -2,7 +2,7 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
-import { check, checked, clip, cuts, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, selection, signal, timeOf, timeText, unsavedEffects } from './state.js';
+import { check, checked, clip, cuts, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, rate, selection, signal, timeOf, timeText, unsavedEffects } from './state.js';
 import { counted, short } from './controls.js';
 import { dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
@@ -98,7 +98,11 @@ export function renderDialog() {
   const whole = signal(!selection.value);
   const made = signal(/** @type {any} */ (null));
   const [from, to] = range();
-  const framesIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + b - a + 1, 0);
+  /** An animation may have every second frame alone, and so on. */
+  const every = signal(1);
+  const isAnimation = () => /\.(gif|webp|apng)$/i.test(output.value.trim()) && c.first !== c.last;
+  const step = () => (isAnimation() ? every.value : 1);
+  const framesIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + Math.floor((b - a) / step()) + 1, 0);
   const secondsIn = (/** @type {[number, number]} */ of) => keptRanges(of).reduce((sum, [a, b]) => sum + timeOf(b + 1) - timeOf(a), 0);
   const long = (/** @type {[number, number]} */ of) => (c.first === c.last ? 'one picture' : `${counted(framesIn(of))}, ${Number(secondsIn(of).toFixed(3))} s`);
   const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
@@ -173,7 +177,8 @@ export function renderDialog() {
       await check();
       if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
       if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
-      const frames = framesText(chosen());
+      const all = framesText(chosen());
+      const frames = step() === 1 ? all : (all ?? `${c.first}-`).split(',').map((part) => `${part}x${step()}`).join(',');
       const { id } = await post('/jobs', { input: c.path, output: output.value.trim(), filters: checked.value?.chain ?? '', frames, options: options(), overwrite });
       if (start) await post('/jobs/start', { id });
       dock.value = 'jobs';
@@ -207,6 +212,8 @@ export function renderDialog() {
       ${menu('codec', 'Codec', codecs, known && m.encoder && !choice.value.codec ? `Automatic: ${encoderNames[m.encoder] ?? m.encoder}` : 'Automatic')}
       ${tuning.length ? menu('codec-opt', /^lib/.test(choice.value.codec) ? 'Tuning' : 'Profile', tuning, 'the encoder’s own') : nothing}
       ${menu('pix-fmt', 'Samples', alpha ? [...formats, ...withAlpha] : formats, known && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}
+      ${isAnimation() ? html`<label for="r-every">Frame rate</label><select id="r-every" @change=${(/** @type {any} */ e) => (every.value = Number(e.target.value))}>${['all frames', 'every second frame', 'every third', 'every fourth', 'every fifth', 'every sixth'].map((name, i) =>
+        html`<option value=${i + 1} .selected=${every.value === i + 1}>${short(rate.value / (i + 1), 0.1)} a second: ${name}</option>`)}</select>` : nothing}
       ${encoder in qualities ? html`<label for="r-crf">Quality (crf)</label><input id="r-crf" class="text" inputmode="decimal" .value=${choice.value.crf} placeholder="automatic: ${qualities[encoder]}; lower is better" @input=${set('crf')}>` : nothing}
       ${!/^libx26/.test(encoder) ? nothing : menu('preset', 'Speed', [['veryfast', 'veryfast'], ['fast', 'fast'], ['medium', 'medium'], ['slow', 'slow'], ['veryslow', 'veryslow']], 'Automatic: the encoder’s own')}
       <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}><option value="">copied where the output can hold it</option>
