@@ -45,9 +45,14 @@ SLOW = [
 LIGHT = "profile.dev.package.grainfield-filters.opt-level=1"
 SILENT = 600  # seconds without a line after which an emulator hangs
 
+# The tests of filters that compare the levels of a platform.
+KERNELS = ["simd::", "noise::", "pixel::"]
+PLAIN_ARM64 = ["qemu-aarch64-static", "-E", "GRAINFIELD_LEVEL=scalar"]
+
 # Name, target, linker, flags, what runs it, whether the short form has it.
 PLATFORMS = [
     ("ARM64", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu-gcc", STATIC, ["qemu-aarch64-static"], True),
+    ("plain-ARM64", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu-gcc", STATIC, PLAIN_ARM64, False),
     ("wasm32", "wasm32-wasip1", "wasm-ld", WASM, NODE, True),
     ("Windows", "x86_64-pc-windows-gnu", "x86_64-w64-mingw32-gcc", "", [WINE], True),
     ("simd128", "wasm32-wasip1", "wasm-ld", f"{WASM} -Ctarget-feature=+simd128", NODE, False),
@@ -108,8 +113,8 @@ def video(name):
     return [line for line in run.stdout.splitlines() if line.endswith("... FAILED")] or ["it does not build"]
 
 
-def build(target, linker, flags):
-    """Builds the program of golden values; returns its path."""
+def cargo(target, linker, flags, command, panic, runner=None, **options):
+    """Runs Cargo with Debian's Rust for a target."""
     name = target.upper().replace("-", "_")
     env = {
         **os.environ,
@@ -119,11 +124,29 @@ def build(target, linker, flags):
         "CARGO_INCREMENTAL": "0",
         f"CARGO_TARGET_{name}_LINKER": linker,
         f"CARGO_TARGET_{name}_RUSTFLAGS": flags,
+        **({f"CARGO_TARGET_{name}_RUNNER": runner} if runner else {}),
     }
+    std = ["--locked", "--target", target, f"-Zbuild-std=std,{panic}", "--config", LIGHT]
+    command = ["cargo", command[0], *std, *command[1:]]
+    return subprocess.run(command, cwd=ROOT, env=env, text=True, **options)
+
+
+def kernels(target, linker, flags, emulator):
+    """Runs the tests of the kernels, which compare the levels of the platform; returns what is wrong."""
+    command = ["test", "-p", "grainfield-filters", "--lib", "--", *KERNELS]
+    runner = " ".join(emulator)
+    run = cargo(target, linker, flags, command, "panic_unwind", runner=runner, stdout=subprocess.PIPE)
+    sys.stdout.write("".join(line for line in run.stdout.splitlines(True) if line.startswith("test result")))
+    if run.returncode == 0:
+        return []
+    return [line for line in run.stdout.splitlines() if line.endswith("... FAILED")] or ["they do not build"]
+
+
+def build(target, linker, flags):
+    """Builds the program of golden values; returns its path."""
     panic = "panic_abort" if "wasm" in target else "panic_unwind"
-    command = ["cargo", "build", "--locked", "-p", "grainfield-platforms", "--target", target, f"-Zbuild-std=std,{panic}"]
-    command += ["--config", LIGHT]
-    made = subprocess.run(command, cwd=ROOT, env=env, stderr=subprocess.PIPE, text=True)
+    command = ["build", "-p", "grainfield-platforms"]
+    made = cargo(target, linker, flags, command, panic, stderr=subprocess.PIPE)
     ours = "warning: `grainfield" in made.stderr
     if made.returncode or ours:
         sys.stderr.write(made.stderr)
@@ -200,13 +223,16 @@ def main():
             shutil.copy(made, program)
             print(f"{name}: built after {time.monotonic() - began:.0f} s", flush=True)
             results[name] = pool.submit(compare, [*emulator, str(program)], golden)
+        tested = {}
+        if FULL and "ARM64" in results:
+            tested["the tests of kernels on ARM64"] = kernels(*next(p[1:5] for p in PLATFORMS if p[0] == "ARM64"))
         videos = {name: video(name) for name in VERSIONS if (name in CHOSEN if CHOSEN else FULL)}
         results = {name: made.result() for name, made in results.items()}
     if results:
-        print(f"\n{'equal lines':14}" + "".join(f"{name:>9}" for name in results))
+        print(f"\n{'equal lines':14}" + "".join(f"{name:>12}" for name in results))
         for file in sorted(golden):
-            print(f"{file:14}" + "".join(f"{equal.get(file, 0):9}" for equal, _ in results.values()))
-    found = [*[(name, wrong) for name, (_, wrong) in results.items()], *videos.items()]
+            print(f"{file:14}" + "".join(f"{equal.get(file, 0):12}" for equal, _ in results.values()))
+    found = [*[(name, wrong) for name, (_, wrong) in results.items()], *tested.items(), *videos.items()]
     wrong = [f"{name}: {w}" for name, list in found for w in list]
     print("\n" + "\n".join(wrong) if wrong else f"\nall right, after {time.monotonic() - began:.0f} s")
     raise SystemExit(bool(wrong))

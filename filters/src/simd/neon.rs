@@ -150,7 +150,7 @@ impl Vector for Neon {
         upper(self) -> Self = self;
         join(self, lower: Self, _upper: Self) -> Self = lower;
         add_products16(self, b: Self, weights: Self, sums: [Self; 2]) -> [Self; 2] =
-            add_products16(self, b, weights, sums);
+            add_products16([self, b, weights], sums);
         look_up8(self, table: &[u8; 256]) -> Self = Neon(look_up8(self.0, table));
         look_up16(self, b: Self, table: [Self; 2]) -> [Self; 2] =
             [Neon(look_up16(self.0, table)), Neon(look_up16(b.0, table))];
@@ -186,9 +186,10 @@ fn madd16(a: int16x8_t, b: int16x8_t) -> int32x4_t {
 /// A product and its sum are one instruction, which takes one weight for all lanes.
 #[inline]
 #[target_feature(enable = "neon")]
-fn add_products16(a: Neon, b: Neon, weights: Neon, [low, high]: [Neon; 2]) -> [Neon; 2] {
-    let [a, b, w] = [a, b, weights].map(|v| vreinterpretq_s16_u8(v.0));
-    let [low, high] = [low, high].map(|v| vreinterpretq_s32_u8(v.0));
+fn add_products16([a, b, w]: [Neon; 3], [low, high]: [Neon; 2]) -> [Neon; 2] {
+    let (a, b) = (vreinterpretq_s16_u8(a.0), vreinterpretq_s16_u8(b.0));
+    let (low, high) = (vreinterpretq_s32_u8(low.0), vreinterpretq_s32_u8(high.0));
+    let w = vreinterpretq_s16_u8(w.0);
     let low = vmlal_laneq_s16::<0>(low, vget_low_s16(a), w);
     let low = vmlal_laneq_s16::<1>(low, vget_low_s16(b), w);
     let high = vmlal_high_laneq_s16::<1>(vmlal_high_laneq_s16::<0>(high, a, w), b, w);

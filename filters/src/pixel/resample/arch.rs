@@ -14,8 +14,8 @@ type Taps = (*const u16, *const u16, i32);
 
 multiversion! {
     /// Sums `rows` with weights `w`, shifts and rounds each sum and clamps it to `0..=top`. `false`, with `out` as it
-    /// was, for weights of more than 16 bits and for a row that is shorter than a register. Panics if there are more
-    /// rows than [`MAX_TAPS`] or weights, or one of them is shorter than `out`.
+    /// was, for weights of more than 16 bits, for a row that is shorter than a register, and on a level without products of
+    /// pairs. Panics if there are more rows than [`MAX_TAPS`] or weights, or one of them is shorter than `out`.
     pub(super) fn weighted_sum(level, out: &mut [u16], rows: &[&[u16]], w: &[i32], shift: u32, top: u16) -> bool
         => weighted_sum_body;
 }
@@ -31,7 +31,8 @@ fn weighted_sum_body<V: Vector>(
 ) -> bool {
     let (n, lanes) = (out.len(), V::BYTES / 2);
     assert!(rows.len() == w.len() && rows.iter().all(|r| r.len() >= n));
-    if n < lanes || w.iter().any(|&w| i16::try_from(w).is_err()) {
+    // Without products of pairs the compiler makes fewer instructions of the plain body.
+    if !V::PAIR_PRODUCTS || n < lanes || w.iter().any(|&w| i16::try_from(w).is_err()) {
         return false;
     }
     let mut taps = [(core::ptr::null(), core::ptr::null(), 0); MAX_TAPS / 2];

@@ -70,6 +70,9 @@ fn lanes_of<V: Vector, const LIMIT: u8, const SUB: bool, const WHOLE: bool>(
 
 #[inline(always)]
 fn line_body<V: Vector>(zero: V, row: &mut [u16], line: &WordLine, limits: Clamp<u16>) -> usize {
+    if !V::PAIR_PRODUCTS {
+        return 0; // the compiler makes fewer instructions of the plain body
+    }
     match limits {
         Clamp::None => line_within::<V, 0>(zero, row, line, (0, u16::MAX)),
         Clamp::All(lo, hi) => line_within::<V, 1>(zero, row, line, (lo, hi)),
