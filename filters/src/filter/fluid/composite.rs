@@ -51,11 +51,16 @@ impl SurfaceLayer<'_> {
     fn light<T: PaintSample>(&self, input: &FrameRef<'_>) -> SceneLight {
         let format = self.format;
         let luma = if format.is_rgb() { self.weights.to_yuv()[0] } else { [1.0, 0.0, 0.0] };
+        let planes: [_; 4] = core::array::from_fn(|p| {
+            let p = p.min(format.planes() - 1);
+            let c = convert::Code::of(format, p);
+            (backdrop::<T>(input, p), f64::from(c.zero), f64::from(c.span))
+        });
         let number = |p: usize, x: usize, y: usize| {
-            let (c, from) = (convert::Code::of(format, p), backdrop::<T>(input, p));
+            let (from, zero, span) = &planes[p];
             let ([w, h], [across, down]) = (from.size, LIGHTS.map(|n| SAMPLES * n));
             let v = from.samples[(y * h / down) * from.stride + x * w / across].number();
-            let v = (f64::from(v) - f64::from(c.zero)) / f64::from(c.span);
+            let v = (f64::from(v) - zero) / span;
             if v > 0.0 { v.min(1.0) } else { 0.0 }
         };
         let cell = |i: usize, j: usize| {

@@ -44,7 +44,10 @@ impl Drop {
             let [size, x, y, speed] = [0, 16, 32, 48].map(|b| (hash >> b & 0xffff) as f32 / 65536.0);
             let [least, more] = SIZES[k.min(1)];
             let radius = spacing * (least + more * (size * size * size)) * part.sqrt();
-            let away = if k == 0 { 0.0 } else { 2.0 * spacing };
+            // None is inside the obstacle.
+            let room = place.room / (AWAY[0] + AWAY[1]);
+            let away = if room < spacing { room.max(0.0) } else { spacing };
+            let away = if k == 0 { 0.0 } else { 2.0 * away };
             let speed = if k == 0 { 0.5 } else { 0.35 + 0.3 * speed };
             Drop {
                 at: [place.at[0] + away * AWAY[0] * (x - 0.5), place.at[1] + away * AWAY[1] * (y - 0.5)],
@@ -56,16 +59,10 @@ impl Drop {
 }
 
 impl Drops {
+    /// Sorts them by all that they are, so that their order is no matter.
     pub(super) fn new(mut all: Vec<Drop>) -> Drops {
-        let key = |d: &Drop| [d.rows()[0], d.at[0], d.at[1], d.reach[0], d.reach[1], d.radius];
-        all.sort_unstable_by(|a, b| {
-            key(a)
-                .iter()
-                .zip(&key(b))
-                .map(|(a, b)| a.total_cmp(b))
-                .find(|o| o.is_ne())
-                .unwrap_or(core::cmp::Ordering::Equal)
-        });
+        let rest = |d: &Drop| [d.at[0], d.at[1], d.reach[0], d.reach[1], d.radius].map(f32::to_bits);
+        all.sort_unstable_by(|a, b| a.rows()[0].total_cmp(&b.rows()[0]).then_with(|| rest(a).cmp(&rest(b))));
         let tallest = all.iter().map(|d| d.rows()[1] - d.rows()[0]).fold(0.0, f32::max);
         Drops { all, tallest }
     }
@@ -81,16 +78,16 @@ impl Drops {
 
 /// A droplet at one row of samples.
 pub(super) struct Streak {
-    /// The position of the row in it: at the droplet's `x`.
+    /// The row's distance below the droplet's centre, and the centre's `x`.
     y: f32,
     x: f32,
-    /// The direction of the path.
+    /// The direction of the path, and half of its length.
     way: [f32; 2],
-    /// Half of the path, and the radius: at least half a sample each.
-    half: f32,
     path: f32,
+    /// The same and the radius, but at least some half a sample.
+    half: f32,
     radius: f32,
-    /// What is left of it where it was smaller.
+    /// The true radius relative to that one: smaller droplets are fainter instead.
     faint: f32,
 }
 
@@ -133,6 +130,7 @@ impl Streak {
         self.path / (self.path + 2.0 * self.radius)
     }
 
+    /// What is seen of it at an `x`.
     #[inline(always)]
     pub(super) fn at(&self, x: f32) -> Option<Seen> {
         let (dx, [u, v], r) = (x - self.x, self.way, self.radius);

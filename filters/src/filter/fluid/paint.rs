@@ -89,7 +89,7 @@ impl RowShading<'_> {
 const SOFT: f32 = 0.05;
 /// The depth of a droplet, and the brightness of a long streak: it scatters the light of the sky.
 const DROP_DEPTH: f32 = 0.1;
-const GLEAM: f32 = 0.4;
+const GLEAM: f32 = 0.55;
 /// What the tint and the highlights keep in darkness, and the most that they have of the usual.
 const DIM_TINT: f32 = 0.1;
 const DIM_WHITE: f32 = 0.3;

@@ -124,6 +124,7 @@ impl Scene {
         let point = |(id, [x, y], v): (u32, [f32; 2], [f32; 2])| ParcelPoint {
             at: [x - left, y - top],
             motion: v.map(|v| v * shutter),
+            room: self.solid.as_ref().map_or(f32::INFINITY, |s| s.at(x, y).0),
             id,
         };
         fluid.places().map(point).collect()
@@ -283,7 +284,7 @@ impl Scene {
                 // Drops of 1 to 4 parcels one behind the other, mostly of one, in a light wind.
                 for drop in due(300.0 * self.params.aspect) {
                     let mut rng = Rng::new(self.params.seed ^ 0x7261_696e, drop);
-                    let x = rng.range(-0.10, 1.02) * self.params.aspect;
+                    let x = rng.range(-0.01, 1.01) * self.params.aspect;
                     let size = rng.next_f64();
                     let y = -0.04 - 0.12 * rng.next_f64();
                     let speed = self.jet * (1.0 + 0.3 * size);

@@ -8,11 +8,12 @@ use super::drops::{Drop, Drops};
 use crate::noise::seed::mix64;
 use crate::simd::{Level, multiversion};
 
-/// A parcel: its position, its path during the exposure, and its number.
+/// A parcel: its position, its path during the exposure, its distance from the obstacle, and its number.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct ParcelPoint {
     pub(super) at: [f32; 2],
     pub(super) motion: [f32; 2],
+    pub(super) room: f32,
     pub(super) id: u32,
 }
 
