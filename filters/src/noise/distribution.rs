@@ -167,17 +167,15 @@ fn sums_8<V: Vector>(any: V, samples: u32, words: &[u16], out: &mut [i16]) {
     let (odd, two) = (any.lower().splat16(samples as i16), V::BYTES / 16);
     for (out, words) in out.chunks_exact_mut(8).zip(words.chunks_exact(8 * k)) {
         let mut sum = any.splat16(0);
-        let steps = words.chunks_exact(8 * two);
-        let rest = steps.remainder();
-        for steps in steps {
-            sum = sum.add16(any.load(steps).shr_i16(shift));
+        for j in (0..k - k % two).step_by(two) {
+            sum = sum.add16(any.load(&words[8 * j..]).shr_i16(shift));
         }
         let mut all = sum.lower();
         if two == 2 {
             all = all.add16(sum.upper());
         }
-        if !rest.is_empty() {
-            all = all.add16(odd.load(rest).shr_i16(shift));
+        if k % two == 1 {
+            all = all.add16(odd.load(&words[8 * (k - 1)..]).shr_i16(shift));
         }
         all.add16(all).add16(odd).store(out);
     }

@@ -134,7 +134,7 @@ fn methods_body<V: Vector>(any: V, turn: u64) -> bool {
             subs_u16 = u16::saturating_sub;
             min_u16 = Ord::min;
             max_u16 = Ord::max;
-            mulhi_u16 = |x, y| (u32::from(x) * u32::from(y) >> 16) as u16;
+            mulhi_u16 = |x, y| ((u32::from(x) * u32::from(y)) >> 16) as u16;
         }
         i16 {
             add16 = i16::wrapping_add;
@@ -143,7 +143,7 @@ fn methods_body<V: Vector>(any: V, turn: u64) -> bool {
             min_i16 = Ord::min;
             max_i16 = Ord::max;
             mullo16 = i16::wrapping_mul;
-            mulhi_i16 = |x, y| (i32::from(x) * i32::from(y) >> 16) as i16;
+            mulhi_i16 = |x, y| ((i32::from(x) * i32::from(y)) >> 16) as i16;
         }
         i32 { add32 = i32::wrapping_add; }
     }
