@@ -41,6 +41,7 @@ fn an_interlaced_clip_is_deinterlaced_everywhere() {
     b.until("return !document.querySelector('#notice p')");
     b.settle();
     // What was chosen is chosen still, by the new numbers.
+    b.run("while (s.clip.value.estimated) await new Promise((r) => setTimeout(r, 20));");
     assert_eq!(
         b.run("return [s.frame.value, s.markers.value, s.selection.value, s.clip.value.last, s.rate.value]"),
         json!([24, [6], [16, 19], 59, 50])
@@ -80,6 +81,7 @@ fn an_interlaced_clip_is_deinterlaced_everywhere() {
     b.run("await s.post('/autosave', s.keepsake());");
     b.open(&studio);
     b.until("return !document.querySelector('#notice')?.textContent.includes('interlaced')");
+    b.run("while (s.clip.value.estimated) await new Promise((r) => setTimeout(r, 20));");
     assert_eq!(
         b.run("return [s.clip.value.lavfi, s.clip.value.fields, s.framesText()]"),
         json!(["bwdif=mode=send_frame", "progressive", "0-7,11-29"])

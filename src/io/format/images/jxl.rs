@@ -23,7 +23,11 @@ fn open(input: Input) -> Result<(JxlImage, Format, Meta), Fault> {
     let header = &image.image_header().metadata;
     let unsupported = |what: String| Fault::Bad(format!("this variant of JPEG XL is not supported: {what}"));
     let depth = match header.bit_depth {
-        BitDepth::FloatSample { .. } => Depth::Float,
+        BitDepth::FloatSample { bits_per_sample: 32, .. } => Depth::Float,
+        // jxl-oxide 0.12 makes 2^-15 of a half float of 0
+        BitDepth::FloatSample { bits_per_sample, .. } => {
+            return Err(unsupported(format!("float of {bits_per_sample} bits; save it with 32")));
+        }
         BitDepth::IntegerSample { bits_per_sample } => match bits_per_sample {
             0..=8 => Depth::Bits(8),
             9 => Depth::Bits(9),
