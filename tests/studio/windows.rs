@@ -259,6 +259,42 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
 }
 
 #[test]
+fn a_render_keeps_alpha_or_says_that_it_is_lost_and_damage_is_held_on_request() {
+    let session = Session::new();
+    let (_studio, b) = page(&session, "pattern:transparent:size=64x48:frames=3");
+    b.run("s.addStep('fade', {})");
+    b.settle();
+    b.press("F7");
+    let choose = |id: &str, value: &str| {
+        b.until("return !!document.querySelector('dialog[open] #r-deliver')");
+        b.run(&format!(
+            "const e = document.querySelector('#r-{id}'); e.value = '{value}'; e.dispatchEvent(new Event('change'));"
+        ));
+    };
+    let warned = |is: bool| {
+        b.until(&format!("return (document.querySelector('dialog[open] .warning')?.textContent.includes('alpha') ?? false) === {is}"));
+    };
+    choose("deliver", "h264");
+    warned(true);
+    choose("deliver", "prores4");
+    warned(false);
+    choose("damaged", "hold");
+    b.run("document.querySelector('dialog[open] .main').click()");
+    b.until("return !!document.querySelector('.jobs tr.done')");
+    let job = b.run("return (await s.get('/jobs')).jobs[0]");
+    assert!(
+        job["options"].to_string().contains("on-error") && job["options"].to_string().contains("hold"),
+        "{job}"
+    );
+    let shown = Command::new("ffprobe")
+        .args(["-v", "error", "-show_entries", "stream=pix_fmt", "-of", "csv=p=0"])
+        .arg(session.path(job["name"].as_str().unwrap()))
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&shown.stdout).trim(), "yuva444p10le");
+}
+
+#[test]
 fn grain_that_is_reduced_is_told_and_shown_at_its_size() {
     let session = Session::new();
     let (studio, b) = page(&session, "pattern:grey:size=1920x1080:frames=3");

@@ -32,11 +32,11 @@ use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
 use composite::SurfaceLayer;
-use drops::{DROPLETS, Drop};
+use drops::{DROPLETS, Drop, ParcelPoint};
 use paint::LiquidLook;
 use scene::{Kind, Scene, SceneParams};
 use std::sync::Arc;
-use surface::{ParcelPoint, Shape, Surface};
+use surface::{Shape, Surface};
 
 /// The catalog's entry.
 pub const ENTRY: Entry = Entry::new::<FluidSpec>(

@@ -1,8 +1,16 @@
 //! Isolated parcels: each is drawn as a few droplets of different sizes, and each droplet as the streak that it leaves
 //! while the frame is exposed.
 
-use super::surface::ParcelPoint;
 use crate::noise::seed::mix64;
+
+/// A parcel: its position, its path during the exposure, its distance from the obstacle, and its number.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct ParcelPoint {
+    pub(super) at: [f32; 2],
+    pub(super) motion: [f32; 2],
+    pub(super) room: f32,
+    pub(super) id: u32,
+}
 
 /// The number of droplets of an isolated parcel.
 pub(super) const DROPLETS: usize = 4;

@@ -2,7 +2,7 @@
 //! left corner.
 
 use super::super::mask::Mask;
-use super::surface::ParcelPoint;
+use super::drops::ParcelPoint;
 use crate::host::Executor;
 use crate::noise::Rng;
 use crate::particle::fluid::{Fluid2d, Fluid2dSettings, FluidError, SignedDistanceField};

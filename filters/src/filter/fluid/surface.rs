@@ -4,18 +4,9 @@
 //! round kernel, which makes blobs that run together. Each parcel is counted along its path during the exposure, so that
 //! fast liquid is drawn out to sheets and threads.
 
-use super::drops::{Drop, Drops};
+use super::drops::{Drop, Drops, ParcelPoint};
 use crate::noise::seed::mix64;
 use crate::simd::{Level, multiversion};
-
-/// A parcel: its position, its path during the exposure, its distance from the obstacle, and its number.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct ParcelPoint {
-    pub(super) at: [f32; 2],
-    pub(super) motion: [f32; 2],
-    pub(super) room: f32,
-    pub(super) id: u32,
-}
 
 /// At a node: the amount of liquid (1 inside), the slope along x and y, and the depth, 0 to 1.
 pub(super) type Node = [f32; 4];

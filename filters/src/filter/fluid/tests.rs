@@ -191,7 +191,7 @@ fn memory_grows_with_parcels_and_picture() {
         |particles: &str, format: &Format| bound(&[("particles", particles)], format, Level::best()).memory();
     let (few, many) = (of("1000", &small()), of("200000", &small()));
     // Each parcel has an entry in the latest frames, one in the packed array, and one by number.
-    assert!(many.fixed - few.fixed > 199_000 * (RECENT * size_of::<surface::ParcelPoint>() + 64), "{many:?}");
+    assert!(many.fixed - few.fixed > 199_000 * (RECENT * size_of::<drops::ParcelPoint>() + 64), "{many:?}");
     let large = Format { width: 1920, height: 1080, ..small() };
     assert!(of("200000", &large).per_frame > 4 * many.per_frame);
 }

@@ -1,8 +1,8 @@
 //! What an eye expects of the scenes.
 
-use super::super::drops::Drop;
+use super::super::drops::{Drop, ParcelPoint};
 use super::super::scene::{Kind, Scene, SceneParams};
-use super::super::surface::{EDGE, ParcelPoint, Shape, Surface};
+use super::super::surface::{EDGE, Shape, Surface};
 use super::*;
 
 /// The scene with its surface at 24 frames per second, in a frame of 16:9.

@@ -2,9 +2,9 @@
 //!
 //! The fast versions may differ only by rounding in f32, by parts of 2^-24; whole-number counts are equal in both.
 
-use super::super::drops::Drop;
+use super::super::drops::{Drop, ParcelPoint};
 use super::super::paint::{MAX_OFFSET, layer};
-use super::super::surface::{EDGE, ParcelPoint, Shape, Surface};
+use super::super::surface::{EDGE, Shape, Surface};
 use super::super::*;
 use super::{bound, picture};
 use crate::filter::point::{nominal, weights};
