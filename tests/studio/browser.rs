@@ -135,6 +135,14 @@ impl Browser {
         told["value"].clone()
     }
 
+    /// The command line that the page copies, without the program.
+    pub(crate) fn copied_line(&self) -> String {
+        self.run("globalThis.copied = ''; navigator.clipboard.writeText = async (text) => { globalThis.copied = text; };");
+        self.press("Ctrl+Shift+C");
+        self.until("return globalThis.copied !== ''");
+        self.run("return globalThis.copied").as_str().unwrap().strip_prefix("grainfield ").unwrap().to_owned()
+    }
+
     /// Waits until this is true.
     pub(crate) fn until(&self, body: &str) {
         let begun = Instant::now();

@@ -85,13 +85,7 @@ fn what_is_cut_out_is_neither_played_nor_rendered() {
         json!(["0-9,30-49,55-59", false])
     );
     // The command line that is copied has the same frames.
-    b.run("globalThis.copied = ''; navigator.clipboard.writeText = async (text) => { globalThis.copied = text; };");
-    b.press("Ctrl+Shift+C");
-    b.until("return globalThis.copied !== ''");
-    let copied = b.run("return globalThis.copied");
-    let copied =
-        copied.as_str().unwrap().strip_prefix("grainfield ").unwrap().replace("OUTPUT", "copied.y4m");
-    session.run(&copied).ok();
+    session.run(&b.copied_line().replace("OUTPUT", "copied.y4m")).ok();
     assert_eq!(line("copied.y4m", ""), rendered);
 }
 

@@ -62,13 +62,7 @@ fn an_interlaced_clip_is_deinterlaced_everywhere() {
     b.until("return !!document.querySelector('.jobs tr.done')");
     let line = "tape.mpg --lavfi bwdif=mode=send_field -f noise --frames 0-15,22-59";
     assert_eq!(hashes("out.y4m"), hashes(line));
-    b.run("globalThis.copied = ''; navigator.clipboard.writeText = async (text) => { globalThis.copied = text; };");
-    b.press("Ctrl+Shift+C");
-    b.until("return globalThis.copied !== ''");
-    let copied = b.run("return globalThis.copied");
-    let copied =
-        copied.as_str().unwrap().strip_prefix("grainfield ").unwrap().replace("OUTPUT", "copied.y4m");
-    session.run(&copied).ok();
+    session.run(&b.copied_line().replace("OUTPUT", "copied.y4m")).ok();
     assert_eq!(hashes("copied.y4m"), hashes(line));
     // It is found among the filters, and the page remembers the choice.
     b.press("Ctrl+F");

@@ -193,6 +193,14 @@ fn the_bar_has_one_row() {
     assert_eq!(b.run(height), before);
 }
 
+/// Chooses in the window that renders.
+fn choose(b: &Browser, id: &str, value: &str) {
+    b.until("return !!document.querySelector('dialog[open] #r-deliver')");
+    b.run(&format!(
+        "const e = document.querySelector('#r-{id}'); e.value = '{value}'; e.dispatchEvent(new Event('change'));"
+    ));
+}
+
 #[test]
 fn a_render_says_what_becomes_of_it_and_of_grain() {
     let session = Session::new();
@@ -200,12 +208,7 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
     b.run("s.addStep('grain', { preset: '16mm' })");
     b.settle();
     b.press("F7");
-    let choose = |id: &str, value: &str| {
-        b.until("return !!document.querySelector('dialog[open] #r-deliver')");
-        b.run(&format!(
-            "const e = document.querySelector('#r-{id}'); e.value = '{value}'; e.dispatchEvent(new Event('change'));"
-        ));
-    };
+    let choose = |id: &str, value: &str| choose(&b, id, value);
     let told = |text: &str| {
         b.until(&format!(
             "return document.querySelector('dialog[open] .outcome')?.textContent.includes('{text}') ?? false"
@@ -265,12 +268,7 @@ fn a_render_keeps_alpha_or_says_that_it_is_lost_and_damage_is_held_on_request() 
     b.run("s.addStep('fade', {})");
     b.settle();
     b.press("F7");
-    let choose = |id: &str, value: &str| {
-        b.until("return !!document.querySelector('dialog[open] #r-deliver')");
-        b.run(&format!(
-            "const e = document.querySelector('#r-{id}'); e.value = '{value}'; e.dispatchEvent(new Event('change'));"
-        ));
-    };
+    let choose = |id: &str, value: &str| choose(&b, id, value);
     let warned = |is: bool| {
         b.until(&format!("return (document.querySelector('dialog[open] .warning')?.textContent.includes('alpha') ?? false) === {is}"));
     };
