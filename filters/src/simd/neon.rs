@@ -61,18 +61,6 @@ impl Vector for Neon {
     const PAIR_PRODUCTS: bool = false;
 
     #[inline(always)]
-    fn load<T: Pod>(self, from: &[T]) -> Self {
-        assert!(size_of_val(from) >= Self::BYTES, "a slice shorter than a register");
-        // SAFETY: the slice is long enough.
-        unsafe { self.read(from.as_ptr()) }
-    }
-    #[inline(always)]
-    fn store<T: Pod>(self, to: &mut [T]) {
-        assert!(size_of_val(to) >= Self::BYTES, "a slice shorter than a register");
-        // SAFETY: the slice is long enough.
-        unsafe { self.write(to.as_mut_ptr()) }
-    }
-    #[inline(always)]
     unsafe fn read<T: Pod>(self, from: *const T) -> Self {
         // SAFETY: guaranteed by the caller; any bytes are a valid register.
         Neon(unsafe { vld1q_u8(from.cast()) })

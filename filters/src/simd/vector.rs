@@ -30,9 +30,19 @@ pub(crate) trait Vector: Copy {
     const BYTE_TABLES: bool = false;
 
     /// Loads the first bytes of a slice. Panics if it is shorter than a register.
-    fn load<T: Pod>(self, from: &[T]) -> Self;
+    #[inline(always)]
+    fn load<T: Pod>(self, from: &[T]) -> Self {
+        assert!(size_of_val(from) >= Self::BYTES, "a slice shorter than a register");
+        // SAFETY: the slice is long enough.
+        unsafe { self.read(from.as_ptr()) }
+    }
     /// Stores to the first bytes of a slice. Panics if it is shorter than a register.
-    fn store<T: Pod>(self, to: &mut [T]);
+    #[inline(always)]
+    fn store<T: Pod>(self, to: &mut [T]) {
+        assert!(size_of_val(to) >= Self::BYTES, "a slice shorter than a register");
+        // SAFETY: the slice is long enough.
+        unsafe { self.write(to.as_mut_ptr()) }
+    }
     /// Loads the bytes at an address, aligned or not.
     ///
     /// # Safety

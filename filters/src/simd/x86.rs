@@ -33,18 +33,6 @@ macro_rules! register {
             const BYTE_TABLES: bool = $wide;
 
             #[inline(always)]
-            fn load<T: Pod>(self, from: &[T]) -> Self {
-                assert!(size_of_val(from) >= Self::BYTES, "a slice shorter than a register");
-                // SAFETY: the slice is long enough.
-                unsafe { self.read(from.as_ptr()) }
-            }
-            #[inline(always)]
-            fn store<T: Pod>(self, to: &mut [T]) {
-                assert!(size_of_val(to) >= Self::BYTES, "a slice shorter than a register");
-                // SAFETY: the slice is long enough.
-                unsafe { self.write(to.as_mut_ptr()) }
-            }
-            #[inline(always)]
             unsafe fn read<T: Pod>(self, from: *const T) -> Self {
                 // SAFETY: guaranteed by the caller; any bytes are a valid register, and `self` is a witness of the
                 // instruction.
