@@ -32,7 +32,7 @@ use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
 use composite::SurfaceLayer;
-use drops::{DROPLETS, Drop, ParcelPoint};
+use drops::{DROPLETS, Droplet, ParcelPoint};
 use paint::LiquidLook;
 use scene::{Kind, Scene, SceneParams};
 use std::sync::Arc;
@@ -227,7 +227,7 @@ impl Render for Fluid {
         let row = self.format.width as usize * 6 * 4;
         Memory {
             fixed: parcels * each + cells as usize * 8 + (1 << 20),
-            per_frame: parcels * (size_of::<ParcelPoint>() + DROPLETS * size_of::<Drop>())
+            per_frame: parcels * (size_of::<ParcelPoint>() + DROPLETS * size_of::<Droplet>())
                 + self.surface.bytes()
                 + row
                 + (1 << 16),

@@ -23,7 +23,7 @@ const AWAY: [f32; 2] = [2.6, 5.0];
 
 /// A droplet, in frame heights from the frame's corner.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Drop {
+pub(super) struct Droplet {
     pub(super) at: [f32; 2],
     /// Half of its path during the exposure.
     pub(super) reach: [f32; 2],
@@ -32,13 +32,13 @@ pub(super) struct Drop {
 
 /// The droplets of a frame, from the top down.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Drops {
-    all: Vec<Drop>,
+pub(super) struct Droplets {
+    all: Vec<Droplet>,
     /// The height of the highest streak.
     tallest: f32,
 }
 
-impl Drop {
+impl Droplet {
     /// The first and the last height.
     fn rows(&self) -> [f32; 2] {
         let half = self.reach[1].abs() + self.radius;
@@ -46,7 +46,7 @@ impl Drop {
     }
 
     /// The droplets of a parcel. Most are fine; `part` is how isolated it is, 0 to 1.
-    pub(super) fn of(place: &ParcelPoint, spacing: f32, part: f32) -> [Drop; DROPLETS] {
+    pub(super) fn of(place: &ParcelPoint, spacing: f32, part: f32) -> [Droplet; DROPLETS] {
         core::array::from_fn(|k| {
             let hash = mix64(u64::from(place.id) * DROPLETS as u64 + k as u64 + (1 << 40));
             let [size, x, y, speed] = [0, 16, 32, 48].map(|b| (hash >> b & 0xffff) as f32 / 65536.0);
@@ -57,7 +57,7 @@ impl Drop {
             let away = if room < spacing { room.max(0.0) } else { spacing };
             let away = if k == 0 { 0.0 } else { 2.0 * away };
             let speed = if k == 0 { 0.5 } else { 0.35 + 0.3 * speed };
-            Drop {
+            Droplet {
                 at: [place.at[0] + away * AWAY[0] * (x - 0.5), place.at[1] + away * AWAY[1] * (y - 0.5)],
                 reach: place.motion.map(|v| v * speed),
                 radius: if radius < LARGEST { radius } else { LARGEST },
@@ -66,17 +66,17 @@ impl Drop {
     }
 }
 
-impl Drops {
+impl Droplets {
     /// Sorts them by all that they are, so that their order is no matter.
-    pub(super) fn new(mut all: Vec<Drop>) -> Drops {
-        let rest = |d: &Drop| [d.at[0], d.at[1], d.reach[0], d.reach[1], d.radius].map(f32::to_bits);
+    pub(super) fn new(mut all: Vec<Droplet>) -> Droplets {
+        let rest = |d: &Droplet| [d.at[0], d.at[1], d.reach[0], d.reach[1], d.radius].map(f32::to_bits);
         all.sort_unstable_by(|a, b| a.rows()[0].total_cmp(&b.rows()[0]).then_with(|| rest(a).cmp(&rest(b))));
         let tallest = all.iter().map(|d| d.rows()[1] - d.rows()[0]).fold(0.0, f32::max);
-        Drops { all, tallest }
+        Droplets { all, tallest }
     }
 
     /// Those that may touch a height, with a margin for small ones.
-    pub(super) fn near(&self, y: f32, margin: f32) -> impl Iterator<Item = &Drop> {
+    pub(super) fn near(&self, y: f32, margin: f32) -> impl Iterator<Item = &Droplet> {
         let first = self.all.partition_point(|d| d.rows()[0] < y - self.tallest - margin);
         let rest = &self.all[first..];
         let some = &rest[..rest.partition_point(|d| d.rows()[0] <= y + margin)];
@@ -110,7 +110,7 @@ const STEEP: f32 = 0.85;
 impl Streak {
     /// `pixel` is the distance of samples.
     #[inline(always)]
-    pub(super) fn new(drop: &Drop, y: f32, pixel: f32) -> Streak {
+    pub(super) fn new(drop: &Droplet, y: f32, pixel: f32) -> Streak {
         let [u, v] = drop.reach;
         let path = (u * u + v * v).sqrt();
         let way = if path > 0.0 { [u / path, v / path] } else { [0.0, 1.0] };

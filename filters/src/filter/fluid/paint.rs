@@ -1,7 +1,7 @@
 //! Converts the surface to samples: the picture behind is refracted, tinted by depth, darker where the surface leans,
 //! and with lights on it.
 
-use super::drops::{Drop, Streak};
+use super::drops::{Droplet, Streak};
 use super::surface::{EDGE, Node, Surface, row_between};
 use crate::math::smooth;
 use crate::pixel::f32_rows::ConvertF32;
@@ -160,7 +160,7 @@ fn shade_row_body(
         back[k] = a[3] + (b[3] - a[3]) * f;
         white[k] = 0.0;
     }
-    for streak in surface.drops.near(row.y, pixel).map(|d: &Drop| Streak::new(d, row.y, pixel)) {
+    for streak in surface.drops.near(row.y, pixel).map(|d: &Droplet| Streak::new(d, row.y, pixel)) {
         for k in samples(&streak) {
             let Some((seen, [sx, sy])) = streak.at(x0 + k as f32 * step) else { continue };
             if cover[k] == 0.0 {

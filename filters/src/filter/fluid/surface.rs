@@ -4,7 +4,7 @@
 //! round kernel, which makes blobs that run together. Each parcel is counted along its path during the exposure, so that
 //! fast liquid is drawn out to sheets and threads.
 
-use super::drops::{Drop, Drops, ParcelPoint};
+use super::drops::{Droplet, Droplets, ParcelPoint};
 use crate::noise::seed::mix64;
 use crate::simd::{Level, multiversion};
 
@@ -21,7 +21,7 @@ pub(super) struct Surface {
     /// Nodes per frame height.
     pub(super) per: f32,
     pub(super) nodes: Vec<Node>,
-    pub(super) drops: Drops,
+    pub(super) drops: Droplets,
 }
 
 /// A grid for counting parcels.
@@ -244,7 +244,7 @@ impl Shape {
                 nodes.push([at, steep * dx + full * gx, steep * dy + full * gy, d * d.sqrt() * full]);
             }
         }
-        Surface { size, origin: [first; 2], per, nodes, drops: Drops::new(drops) }
+        Surface { size, origin: [first; 2], per, nodes, drops: Droplets::new(drops) }
     }
 
     /// Takes isolated parcels out of the counts and makes droplets of them: a blob is larger than a parcel.
@@ -255,7 +255,7 @@ impl Shape {
         on: NodeGrid,
         alone: f32,
         places: &[ParcelPoint],
-    ) -> Vec<Drop> {
+    ) -> Vec<Droplet> {
         let mut drops = Vec::new();
         for place in places.iter().filter(|_| alone < SPARSE) {
             let Some(shares) = on.shares(place.at) else { continue };
@@ -267,7 +267,7 @@ impl Shape {
             for (at, by) in on.along(*place) {
                 counts[at] = counts[at].saturating_sub((by * (part * 256.0) as u32) >> 8);
             }
-            drops.extend(Drop::of(place, self.spacing, part));
+            drops.extend(Droplet::of(place, self.spacing, part));
         }
         drops
     }

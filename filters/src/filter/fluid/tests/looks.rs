@@ -1,6 +1,6 @@
 //! What an eye expects of the scenes.
 
-use super::super::drops::{Drop, ParcelPoint};
+use super::super::drops::{Droplet, ParcelPoint};
 use super::super::scene::{Kind, Scene, SceneParams};
 use super::super::surface::{EDGE, Shape, Surface};
 use super::*;
@@ -117,7 +117,7 @@ fn the_large_drop_is_round() {
 #[test]
 fn droplets_are_longer_the_faster_they_are_and_most_are_fine() {
     let of = |id: u32, motion: [f32; 2]| {
-        Drop::of(&ParcelPoint { at: [0.5; 2], motion, room: f32::INFINITY, id }, 0.01, 1.0)
+        Droplet::of(&ParcelPoint { at: [0.5; 2], motion, room: f32::INFINITY, id }, 0.01, 1.0)
     };
     for id in 0..100 {
         for (slow, fast) in of(id, [0.0, 0.01]).iter().zip(of(id, [0.0, 0.04])) {

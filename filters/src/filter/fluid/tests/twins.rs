@@ -2,7 +2,7 @@
 //!
 //! The fast versions may differ only by rounding in f32, by parts of 2^-24; whole-number counts are equal in both.
 
-use super::super::drops::{Drop, ParcelPoint};
+use super::super::drops::{Droplet, ParcelPoint};
 use super::super::paint::{MAX_OFFSET, layer};
 use super::super::surface::{EDGE, Shape, Surface};
 use super::super::*;
@@ -195,7 +195,7 @@ struct Sight {
 
 /// The opacity of a droplet before smoothing, and the slope of its surface: the part of the time in which a disc that
 /// moves evenly along its path covers the position, and the normal of a ball at the nearest point of the path.
-fn streak(drop: &Drop, [x, y]: [f64; 2], pixel: f64) -> Option<(f64, [f64; 2])> {
+fn streak(drop: &Droplet, [x, y]: [f64; 2], pixel: f64) -> Option<(f64, [f64; 2])> {
     let [x, y] = [x - f64::from(drop.at[0]), y - f64::from(drop.at[1])];
     let [u, v] = drop.reach.map(f64::from);
     let path = u.hypot(v);
