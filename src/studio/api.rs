@@ -6,6 +6,7 @@ use super::fault::Fault;
 use super::jobs::{self, Verb};
 use super::keep::{self, Base};
 use super::list;
+use super::names;
 use super::recipe::{Drafts, load};
 use super::recovery;
 use super::reveal;
@@ -51,7 +52,8 @@ pub(super) async fn looks(State(studio): Shared) -> Answer {
         let own = files.iter().take(MAX_LOOKS).filter_map(|(name, path)| {
             // The folder is the user's own, wherever it is: no name of a page leads to it.
             let file = path.is_file().then(|| File::open(path).ok())??;
-            LookForm::of(name, &short_text(file, name).ok()?, true)
+            let text = names::moved(&short_text(file, name).ok()?, path.parent()?, studio.roots.first());
+            LookForm::of(name, &text, true)
         });
         let mut all: Vec<LookForm> = own.collect();
         all.extend(LookForm::built_in().filter(|look| !files.contains_key(&look.name)));
@@ -89,7 +91,8 @@ pub(super) async fn keep_look(State(studio): Shared, Json(request): Json<LookReq
             return Err(ErrorResponse::new(StatusCode::CONFLICT, taken));
         }
         std::fs::create_dir_all(folder).map_err(Fault::new)?;
-        write(&path, text, *overwrite)?;
+        let folder = std::fs::canonicalize(folder).map_err(Fault::new)?;
+        write(&path, &names::moved(text, studio.roots.first(), &folder), *overwrite)?;
         Ok(json!({ "path": path.to_string_lossy() }))
     })
     .await
@@ -284,9 +287,14 @@ fn short_text(file: File, name: &str) -> Result<String, Fault> {
     Ok(text)
 }
 
-/// The text of a recipe's file.
+/// The text of a file, and that of a recipe as the page has it.
 pub(super) async fn read_file(State(studio): Shared, Query(request): Query<FileQuery>) -> Answer {
-    answer(&studio, move |studio, _| Ok(json!({ "text": text_of(studio, &request.path)? }))).await
+    answer(&studio, move |studio, _| {
+        let text = text_of(studio, &request.path)?;
+        let recipe = names::moved(&text, &studio.roots.folder_of(&request.path), studio.roots.first());
+        Ok(json!({ "text": text, "recipe": recipe }))
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -295,6 +303,9 @@ pub(super) struct SaveRequest {
     text: String,
     /// The text of the file when it was last read or written.
     was: Option<String>,
+    /// Whether the text is a recipe as the page has it.
+    #[serde(default)]
+    recipe: bool,
     #[serde(default)]
     overwrite: bool,
 }
@@ -305,6 +316,13 @@ pub(super) async fn write_file(State(studio): Shared, Json(request): Json<SaveRe
         let path = studio.roots.within(&request.path)?;
         if path.extension().is_none_or(|e| !e.eq_ignore_ascii_case("toml")) {
             return Err(Fault::new(format!("{}: name the recipe NAME.toml", request.path)).into());
+        }
+        if path.file_name().is_some_and(|name| name == list::LIST) {
+            return Err(Fault::new(format!(
+                "{}: this is the list of jobs: choose another name",
+                request.path
+            ))
+            .into());
         }
         let exists = path.exists();
         if exists && !request.overwrite {
@@ -317,8 +335,12 @@ pub(super) async fn write_file(State(studio): Shared, Json(request): Json<SaveRe
                 return Err(ErrorResponse::new(StatusCode::CONFLICT, format!("{} {why}", request.path)));
             }
         }
-        write(&path, &request.text, exists)?;
-        Ok(json!({}))
+        let mut text = request.text;
+        if request.recipe {
+            text = names::moved(&text, studio.roots.first(), &studio.roots.folder_of(&request.path));
+        }
+        write(&path, &text, exists)?;
+        Ok(json!({ "text": text }))
     })
     .await
 }

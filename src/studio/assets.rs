@@ -21,6 +21,7 @@ const FILES: &[(&str, &[u8])] = table![
     "viewer.js",
     "player.js",
     "mask.js",
+    "moving.js",
     "compare.js",
     "kept.js",
     "start.js",

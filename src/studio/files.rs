@@ -74,6 +74,12 @@ impl Roots {
         &self.0[0]
     }
 
+    /// The folder of a file, as a full path.
+    pub(super) fn folder_of(&self, name: &str) -> PathBuf {
+        let folder = self.first().join(name).parent().map_or_else(|| self.first().into(), Path::to_path_buf);
+        fs::canonicalize(&folder).unwrap_or(folder)
+    }
+
     /// All of them.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         self.0.clone()

@@ -82,7 +82,7 @@ pub(super) fn put(table: &mut Table, id: &str, item: &Item) {
 }
 
 /// Marks the lines of filters that are off. Comments above the next filter's header belong to that filter.
-fn with_off(text: &str, page: &RecipeText) -> String {
+pub(super) fn with_off(text: &str, page: &RecipeText) -> String {
     let mut out = String::new();
     let (mut header, mut off) = (0, false);
     let lines: Vec<&str> = text.lines().collect();

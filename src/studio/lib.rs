@@ -21,6 +21,7 @@ mod guard;
 mod jobs;
 mod keep;
 mod list;
+mod names;
 mod output;
 mod picture;
 mod pixels;

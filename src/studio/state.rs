@@ -6,6 +6,7 @@ use super::fault::Fault;
 use super::files::Roots;
 use super::glance::Glances;
 use super::jobs::Jobs;
+use super::names;
 use super::recovery::Recovery;
 use super::reveal;
 use crate::Options;
@@ -73,9 +74,10 @@ impl Studio {
         if let Some(path) = &options.recipe {
             let name = path.to_string_lossy();
             let text = std::fs::read_to_string(path).map_err(|e| format!("{name}: {e}"))?;
-            let read = recipe::parse(&text, false)
+            let recipe = names::moved(&text, &roots.folder_of(&name), roots.first());
+            let read = recipe::parse(&recipe, false)
                 .map_err(|e| format!("{name}:{}: {}", e.line.unwrap_or(1), e.text))?;
-            start["recipe"] = json!({ "name": name, "recipe": read, "text": text });
+            start["recipe"] = json!({ "name": name, "recipe": read, "text": recipe, "was": text });
         }
         let events = broadcast::channel(256).0;
         let cache = Cache { folder: options.cache.clone(), limit: None };

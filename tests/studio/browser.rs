@@ -4,31 +4,71 @@ use crate::server::{Studio, answer};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-/// One browser at a time: two cores have enough to do with one.
-static ALONE: Mutex<()> = Mutex::new(());
+/// Chromiums that no test uses: starting one takes a second of processor time.
+static IDLE: Mutex<Vec<Chromium>> = Mutex::new(Vec::new());
 
-/// A browser with a window of a size.
-pub(crate) struct Browser {
+/// A browser.
+pub(crate) struct Chromium {
+    /// Kills the driver and the browser when its input ends, as it does with the process of the tests.
     driver: Child,
     port: u16,
     session: String,
-    _alone: MutexGuard<'static, ()>,
+}
+
+/// A browser in a test, which has it alone.
+pub(crate) struct Browser(Option<Chromium>);
+
+impl std::ops::Deref for Browser {
+    type Target = Chromium;
+
+    fn deref(&self) -> &Chromium {
+        self.0.as_ref().unwrap()
+    }
+}
+
+impl Drop for Chromium {
+    fn drop(&mut self) {
+        // This ends its input.
+        let _ = self.driver.wait();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let browser = self.0.take().unwrap();
+        // What a test leaves behind that fails is not known.
+        if !std::thread::panicking() {
+            browser.clear();
+            IDLE.lock().unwrap().push(browser);
+        }
+    }
 }
 
 impl Browser {
+    /// One with a window of a size.
     pub(crate) fn start(width: u32, height: u32) -> Browser {
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut driver = Command::new("chromedriver")
-            .args(["--port=0", "--allowed-ips=127.0.0.1"])
-            .stdin(Stdio::null())
+        let idle = IDLE.lock().unwrap().pop();
+        let browser = idle.unwrap_or_else(Chromium::new);
+        browser.post("/window/rect", &json!({ "width": width, "height": height }));
+        Browser(Some(browser))
+    }
+}
+
+impl Chromium {
+    fn new() -> Chromium {
+        let mut driver = Command::new("sh")
+            .args(["-c", "chromedriver --port=0 --allowed-ips=127.0.0.1 </dev/null & read end; kill -9 0"])
+            .process_group(0)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .expect("chromedriver starts: ./x test-studio installs it");
+            .expect("a shell");
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
         let port = lines.find_map(|line| {
             let line = line.unwrap();
@@ -37,8 +77,8 @@ impl Browser {
                 .filter(|n| *n > 0)
         });
         std::thread::spawn(move || lines.for_each(drop));
-        let mut browser =
-            Browser { driver, port: port.expect("its port"), session: String::new(), _alone: alone };
+        let port = port.expect("chromedriver starts: ./x test-studio installs it");
+        let mut browser = Chromium { driver, port, session: String::new() };
         let arguments = [
             "--headless",
             "--no-sandbox",
@@ -46,7 +86,6 @@ impl Browser {
             "--disable-dev-shm-usage",
             "--disable-background-networking",
             "--force-color-profile=srgb",
-            &format!("--window-size={width},{height}"),
         ];
         let wanted =
             json!({ "capabilities": { "alwaysMatch": { "goog:chromeOptions": { "args": arguments } } } });
@@ -54,6 +93,19 @@ impl Browser {
         browser.session = format!("/session/{}", made["sessionId"].as_str().unwrap());
         browser.post("/timeouts", &json!({ "script": 120_000, "pageLoad": 60_000 }));
         browser
+    }
+
+    /// Closes all pages, with what is emulated in them and stored for them.
+    fn clear(&self) {
+        let old = self.call("GET", &format!("{}/window/handles", self.session), &Value::Null);
+        self.new_tab();
+        let new = self.tab();
+        for handle in old.as_array().unwrap() {
+            self.post("/window", &json!({ "handle": handle }));
+            self.close_tab(&new);
+        }
+        // The new page has the focus of the keyboard only then.
+        self.cdp("Page.bringToFront", json!({}));
     }
 
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {
@@ -207,17 +259,6 @@ impl Browser {
     pub(crate) fn screenshot(&self, path: &std::path::Path) {
         let text = self.call("GET", &format!("{}/screenshot", self.session), &Value::Null);
         std::fs::write(path, base64(text.as_str().unwrap())).unwrap();
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        if !std::thread::panicking() && !self.session.is_empty() {
-            self.call("DELETE", &self.session, &Value::Null);
-        }
-        // The driver takes its browser with it.
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
     }
 }
 

@@ -213,6 +213,18 @@ fn masks_are_drawn_and_presets_do_what_they_say() {
     b.open(&studio);
     b.run("await s.openClip('pattern:bars:size=400x200:frames=50'); s.addStep('grain', { strength: '3', seed: '7' }); s.view.layout.value = 'out'; v.zoomTo(1);");
     b.settle();
+    // Settings of masks are shown for the masks that have them.
+    let shown = "return [...document.querySelectorAll('#filters [data-setting]')].map((e) => e.dataset.setting).filter((id) => /^(mask|where)/.test(id)).map((id) => id.replace('mask_', '')).join(' ')";
+    for (mask, want) in [
+        ("null", "mask where"),
+        ("'rectangle'", "mask at width height round feather invert where"),
+        ("'luma'", "mask feather invert low high soft where"),
+        ("null", "mask where"),
+    ] {
+        b.run(&format!("s.setValue(s.doc.value.steps[0].id, 'mask', {mask});"));
+        b.settle();
+        assert_eq!(b.run(shown), json!(want));
+    }
     b.press("E");
     let at = b.run(
         "const p = v.panes.get('out'); const r = p.canvas.getBoundingClientRect(); const [x, y] = p.origin();
@@ -262,6 +274,16 @@ fn masks_are_drawn_and_presets_do_what_they_say() {
         b.press("Ctrl+Z");
         assert_eq!(b.run(mask), json!(want));
     }
+    // A mask that moves is seen where it is, and a drag sets a key at this frame.
+    b.run("s.setValue(s.doc.value.steps[0].id, 'mask_at', '0=0.375,0.5;20=0.475,0.5'); s.seek(10);");
+    b.until("return document.querySelector('.maskbox')?.ariaLabel.includes('middle 170, 100, 100 by 100') ?? false");
+    drag((170, 100), (20, 20));
+    b.until("return document.querySelector('.maskbox').ariaLabel.includes('middle 190, 120, 100 by 100')");
+    assert_eq!(b.run(mask), json!(["0=0.375,0.5;10=0.475,0.6;20=0.475,0.5", "0.25", "0.5"]));
+    b.run("s.undo()");
+    assert_eq!(b.run(mask), json!(["0=0.375,0.5;20=0.475,0.5", "0.25", "0.5"]));
+    b.run("s.seek(0); s.setValue(s.doc.value.steps[0].id, 'mask_at', '0.375,0.5');");
+    b.settle();
     // A preset takes its own settings back, and leaves the others.
     let choose = "const e = document.querySelector('[data-setting=preset] select'); e.value = 'heavy'; e.dispatchEvent(new Event('change', { bubbles: true }));";
     b.run(choose);

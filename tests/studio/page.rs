@@ -39,6 +39,11 @@ fn every_kind_of_setting_has_its_control() {
                s.setValue(step().id, set.only_when.setting, set.only_when.values[0]);
                await s.check();
                await wait();
+             } else if (set.group === 'Mask' && !/^(mask|where)$/.test(set.id)) {
+               s.setValue(step().id, 'mask', 'ellipse');
+               s.setValue(step().id, 'where', set.id === 'where_over' ? 'picture.png' : null);
+               await s.check();
+               await wait();
              }
              const box = document.querySelector(`.setting[data-setting='${set.id}']`);
              if (!box) { wrong.push([filter.name, set.id, 'no control']); continue; }

@@ -332,6 +332,38 @@ fn files_stay_beneath_the_folder() {
     assert!(refused.json().to_string().contains("was changed by another program"));
     assert_eq!(unchanged("seed = 1\n").status, 200);
     assert_eq!(studio.get("/file?path=look.toml").json()["text"], "seed = 1\n");
+    // The list of jobs is no recipe.
+    assert_eq!(save("grainfield-jobs.toml", true), 422);
+}
+
+/// A recipe in another folder, and a look, name the files that the page names, for the program too.
+#[test]
+fn recipes_are_saved_with_names_that_lead_from_their_folder() {
+    let session = Session::new();
+    std::fs::create_dir(session.path("sub")).unwrap();
+    let config = session.path("config");
+    session.write("print.cube", "LUT_1D_SIZE 2\n0 0 0\n1 0.5 1\n");
+    let variables = [("DISPLAY", ""), ("XDG_CONFIG_HOME", config.to_str().unwrap())];
+    let studio = Studio::start_with(&session, "", &variables);
+    let text = "[[filter]]\nname = \"lut\"\nfile = \"print.cube\"\n";
+    let body = json!({ "path": "sub/j.toml", "text": text, "recipe": true });
+    let written = studio.send("PUT", "/file", &body).json()["text"].clone();
+    assert_eq!(written, json!(text.replace("print", "../print")));
+    let read = studio.get("/file?path=sub/j.toml").json();
+    assert_eq!([&read["text"], &read["recipe"]], [&written, &json!(text)]);
+    assert_eq!(studio.send("PUT", "/looks", &json!({ "name": "mine", "text": text })).status, 200);
+    let looks = studio.get("/looks").json();
+    assert_eq!(looks[0]["recipe"]["steps"][0]["values"]["file"], "print.cube");
+    let hash = |more: &str| {
+        let mut command = session.command(&format!("hash pattern:bars:size=32x32:frames=1 {more}"));
+        let out = command.env("XDG_CONFIG_HOME", &config).output().unwrap();
+        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+        out.stdout
+    };
+    let want = hash("-f lut=file=print.cube");
+    assert_eq!(hash("--recipe sub/j.toml"), want);
+    assert_eq!(hash("--look mine"), want);
+    assert_ne!(hash(""), want);
 }
 
 #[test]

@@ -216,6 +216,15 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
     };
     let warned =
         |is: bool| b.until(&format!("return !!document.querySelector('dialog[open] .warning') === {is}"));
+    // The name decides, until something is chosen.
+    let delivers = |id: &str, ending: &str| {
+        b.until(&format!("return document.querySelector('#r-deliver').value === '{id}' && document.querySelector('#r-output').value.endsWith('{ending}')"));
+    };
+    delivers("auto", ".mkv");
+    choose("deliver", "gif");
+    delivers("gif", ".gif");
+    choose("deliver", "auto");
+    delivers("auto", ".mkv");
     // H.264 as it is set by default smooths grain; H.265 that is tuned for it keeps it.
     told("H.264, yuv420p, 128×96, 6 frames");
     warned(true);
@@ -379,7 +388,7 @@ fn the_list_of_keys_is_as_wide_as_its_window() {
     }
 }
 
-/// What runs is on top, what is done is below and can be played.
+/// What runs is on top, what is done is below, the newest first, and can be played.
 #[test]
 fn the_running_job_is_on_top_and_a_done_one_is_played() {
     let session = Session::new();
@@ -387,21 +396,23 @@ fn the_running_job_is_on_top_and_a_done_one_is_played() {
     let add = |input: &str, output: &str| {
         studio.post("/jobs", &json!({ "input": input, "output": output, "filters": "noise" }))["id"].clone()
     };
-    let done = add("pattern:bars:size=64x48:frames=5", "done.y4m");
     b.run("s.dock.value = 'jobs';");
-    studio.post("/jobs/start", &json!({ "id": done }));
-    b.until("return !!document.querySelector('.jobs tr.done')");
+    for (i, name) in ["older.y4m", "done.y4m"].iter().enumerate() {
+        let id = add("pattern:bars:size=64x48:frames=5", name);
+        studio.post("/jobs/start", &json!({ "id": id }));
+        b.until(&format!("return document.querySelectorAll('.jobs tr.done').length > {i}"));
+    }
     let ids =
         ["one.y4m", "two.y4m", "long.mkv"].map(|name| add("pattern:bars:size=64x48:frames=500000", name));
     studio.post("/jobs/start", &json!({ "id": ids[2] }));
     let shown = "return [...document.querySelectorAll('.jobs tbody tr')].map((r) => r.children[1].textContent).join(' ')";
-    b.until(&format!("return (() => {{ {shown} }})() === 'long.mkv one.y4m two.y4m done.y4m' && !!document.querySelector('.jobs tr.running')"));
+    b.until(&format!("return (() => {{ {shown} }})() === 'long.mkv one.y4m two.y4m done.y4m older.y4m' && !!document.querySelector('.jobs tr.running')"));
     studio.post("/jobs/stop", &json!({}));
     b.until("return !document.querySelector('.jobs tr.running')");
     let rows =
         "(() => [...document.querySelectorAll('.jobs tbody tr')].map((r) => r.children[1].textContent))()";
     // Earlier and later are places among those that are not done.
-    b.until(&format!("return {rows}.length === 4 && {rows}[3] === 'done.y4m'"));
+    b.until(&format!("return {rows}.length === 5 && {rows}[3] === 'done.y4m'"));
     let first = b.run(&format!("return {rows}[0]"));
     b.run("document.querySelector('.jobs tbody tr [aria-label=Later]').click()");
     b.until(&format!("return {rows}[1] === {first}"));

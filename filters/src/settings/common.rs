@@ -1,6 +1,6 @@
 //! The settings that the chain handles for filters: those of all filters, and those of several.
 
-use super::{Choice, Constant, FileKind, Kind, Setting, Unit};
+use super::{Choice, Constant, FileKind, Kind, OnlyWhen, Setting, Unit};
 
 /// The frames in which the filter is active.
 pub const ENABLE: &str = "enable";
@@ -51,6 +51,11 @@ const fn mask_number(id: &'static str, help: &'static str, range: (f64, f64), de
 /// A fraction of a mask.
 const fn mask_part(id: &'static str, help: &'static str, range: (f64, f64), default: f64) -> Setting {
     Setting { unit: Unit::Fraction, soft: Some((0.0, 1.0)), ..mask_number(id, help, range, default) }
+}
+
+/// What only masks of these words have.
+const fn of_masks(words: &'static [&'static str]) -> Option<OnlyWhen> {
+    Some(OnlyWhen { setting: MASK, words, refused: false })
 }
 
 /// The settings of all filters, in the order of help and printed recipes. No filter may have a setting with one of these
@@ -110,12 +115,15 @@ pub static COMMON: [Setting; 17] = [
         1.0,
     ),
     mask_part(MASK_HEIGHT, "Height of such a mask, in fractions of the picture's.", (0.01, 100.0), 1.0),
-    mask_part(
-        MASK_ROUND,
-        "Radius of the corners of `mask=rectangle`, as a part of half of its shorter side.",
-        (0.0, 1.0),
-        0.0,
-    ),
+    Setting {
+        only_when: of_masks(&["rectangle"]),
+        ..mask_part(
+            MASK_ROUND,
+            "Radius of the corners of `mask=rectangle`, as a part of half of its shorter side.",
+            (0.0, 1.0),
+            0.0,
+        )
+    },
     Setting {
         unit: Unit::Pixels,
         soft: Some((0.0, 100.0)),
@@ -131,30 +139,44 @@ pub static COMMON: [Setting; 17] = [
         group: "Mask",
         ..Setting::new(MASK_INVERT, "Applies the filter where the mask is black.", Kind::Switch)
     },
-    mask_part(MASK_LOW, "For `luma` and `alpha`: the lowest value in the mask.", (0.0, 1.0), 0.5),
-    mask_part(MASK_HIGH, "For `luma` and `alpha`: the highest value in the mask.", (0.0, 1.0), 1.0),
+    Setting {
+        only_when: of_masks(&["luma", "alpha"]),
+        ..mask_part(MASK_LOW, "For `luma` and `alpha`: the lowest value in the mask.", (0.0, 1.0), 0.5)
+    },
+    Setting {
+        only_when: of_masks(&["luma", "alpha"]),
+        ..mask_part(MASK_HIGH, "For `luma` and `alpha`: the highest value in the mask.", (0.0, 1.0), 1.0)
+    },
     Setting {
         default: Some(Constant::Colour([0.0, 1.0, 0.0, 1.0])),
         group: "Mask",
+        only_when: of_masks(&["color"]),
         ..Setting::new(
             MASK_COLOR,
             "For `mask=color`: the colour, whose brightness does not matter.",
             Kind::Colour,
         )
     },
-    mask_number(
-        MASK_NEAR,
-        "For `mask=color`: the largest distance of colours in the mask, in the plane of colour differences. White is \
-         about 0.5 from pure blue and red, 0.6 from pure green.",
-        (0.0, 1.0),
-        0.1,
-    ),
-    mask_number(
-        MASK_SOFT,
-        "For `luma`, `alpha` and `color`: the distance beyond the range or colour at which the mask ends. 0 is a hard edge.",
-        (0.0, 1.0),
-        0.1,
-    ),
+    Setting {
+        only_when: of_masks(&["color"]),
+        ..mask_number(
+            MASK_NEAR,
+            "For `mask=color`: the largest distance of colours in the mask, in the plane of colour differences. White is \
+             about 0.5 from pure blue and red, 0.6 from pure green.",
+            (0.0, 1.0),
+            0.1,
+        )
+    },
+    Setting {
+        only_when: of_masks(&["luma", "alpha", "color"]),
+        ..mask_number(
+            MASK_SOFT,
+            "For `luma`, `alpha` and `color`: the distance beyond the range or colour at which the mask ends. 0 is a hard \
+             edge.",
+            (0.0, 1.0),
+            0.1,
+        )
+    },
     Setting {
         group: "Mask",
         ..Setting::new(

@@ -2,39 +2,19 @@
 
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { has } from './api.js';
-import { checked, clip, curveOf, doc, dock, dockOpen, editStep, entry, frame, offers, post, report, scale, setValue, settingOf, signal, sizes } from './state.js';
+import { checked, clip, curveOf, doc, dock, dockOpen, editStep, entry, frame, offers, report, scale, setValue, settingOf, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { fileDialog } from './files.js';
+import { curveText, isCurve, short, valueAt, withKey } from './moving.js';
+
+export { curveText, isCurve, short, valueAt };
 
 /** @typedef {import('./state.js').Step} Step */
 /** @typedef {{id: string, label: string, help: string, kind: string, unit: string, animatable: boolean, default: any,
  *   min?: number, max?: number, soft_min?: number, soft_max?: number, step?: number, logarithmic?: boolean,
  *   choices?: {id: string, help: string, values?: Record<string, any>}[], group?: string,
  *   only_when?: {setting: string, values: string[]}}} Setting */
-
-/** Values of curves at the playhead, by filter, setting, text and frame. @type {Map<string, any>} */
-const values = new Map();
-const known = signal(0);
-
-/** The value of a curve at a frame, as the library works it out; null until it has come.
- * @param {string} filter @param {string} setting @param {string} text @param {number} at
- * @param {boolean} [layer] whether it is a key of an effect's layers @returns {number[] | null} */
-export function valueAt(filter, setting, text, at, layer = false) {
-  void known.value;
-  const id = [clip.value?.id ?? '', filter, setting, text, at].join('\n');
-  const found = values.get(id);
-  if (found !== undefined) return found;
-  if (values.size > 2000) values.clear();
-  values.set(id, null);
-  post('/curve', { clip: clip.value?.id ?? null, filter, setting, text, from: at, to: at, samples: 1, layer })
-    .then((drawn) => {
-      values.set(id, drawn.samples.map((/** @type {number[]} */ s) => s[0]));
-      known.value++;
-    })
-    .catch(() => {});
-  return null;
-}
 
 /** Values that were shown last, by filter of the recipe and setting. @type {Map<string, number[]>} */
 const lastShown = new Map();
@@ -46,9 +26,6 @@ function valueNow(step, s, text) {
   if (now) lastShown.set(id, now);
   return now;
 }
-
-/** @param {string | undefined} text */
-export const isCurve = (text) => !!text && (text.includes('=') || text.startsWith('@'));
 
 /** What is dragged, or moved by arrows, to make a panel larger. @param {'dock' | 'side'} which */
 export function splitter(which) {
@@ -74,13 +51,6 @@ export function splitter(which) {
     }}></div>`;
 }
 
-/** A number in its shortest form. @param {number} n @param {number} [step] */
-export function short(n, step = 0) {
-  if (!Number.isFinite(n)) return '0';
-  const digits = step > 0 ? Math.min(12, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9))) : 6;
-  return String(Number(n.toFixed(digits)));
-}
-
 /** `1 frame`, `9 frames` @param {number} frames */
 export const counted = (frames) => `${frames} frame${frames === 1 ? '' : 's'}`;
 
@@ -95,13 +65,6 @@ export function slider(s) {
   const to = (/** @type {number} */ v) => (log ? (Math.log(Math.max(min, v) / min) / Math.log(max / min)) * 1000 : v);
   const from = (/** @type {number} */ p) => (log ? min * (max / min) ** (p / 1000) : p);
   return { min, max, step, log, to, from };
-}
-
-/** Keys of a curve that is set at the playhead. The text between is the library's.
- * @param {{keys: any[], before: string, after: string}} drawn */
-export function curveText({ keys, before, after }) {
-  const key = (/** @type {any} */ k) => `${k.at}${k.shape === 'linear' ? '' : `(${k.shape})`}=${k.text ?? k.value.map((/** @type {number} */ v) => short(v)).join(',')}`;
-  return `${before === 'hold' ? '' : `<${before};`}${keys.map(key).join(';')}${after === 'hold' ? '' : `;>${after}`}`;
 }
 
 /** The text of a colour from parts of 0 to 1. @param {number[]} parts */
@@ -146,22 +109,7 @@ const units = { pixels: 'px', degrees: '°', seconds: 's', frames: 'fr', '8-bit 
 
 /** Sets a value where a curve is: a key at the playhead, in the place of one that is there.
  * @param {Step} step @param {Setting} s @param {string} text @param {string} value */
-async function setKey(step, s, text, value) {
-  try {
-    const drawn = await post('/curve', { clip: clip.value?.id ?? null, filter: step.name, setting: s.id, text, from: 0, to: 0, samples: 1 });
-    const at = frame.value;
-    const found = drawn.keys.find((/** @type {any} */ k) => Math.abs(k.frame - at) < 0.5);
-    if (found) found.text = value;
-    else {
-      const before = drawn.keys.findLast((/** @type {any} */ k) => k.frame < at);
-      drawn.keys.push({ at: String(at), frame: at, text: value, shape: before?.shape ?? 'linear' });
-      drawn.keys.sort((/** @type {any} */ a, /** @type {any} */ b) => a.frame - b.frame);
-    }
-    setValue(step.id, s.id, curveText(drawn));
-  } catch (error) {
-    report(error);
-  }
-}
+const setKey = (step, s, text, value) => withKey(step.name, s.id, text, value).then((curve) => setValue(step.id, s.id, curve), report);
 
 /** Shows the curve of a setting. @param {Step} step @param {string} setting */
 export function openCurve(step, setting) {
@@ -251,6 +199,11 @@ function body(step, s, given, effective, id) {
       return has('file.open') ? html`${text(id, given ?? '', typed, 'none')}
         <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"
           @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, s.kind, (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'files need the program');
+    case 'mask':
+      return html`${text(id, given ?? '', typed, 'everywhere', `${id}-words`)}<datalist id="${id}-words">${Object.entries({ ellipse: 'drawn in the picture', rectangle: 'drawn in the picture', luma: 'where it is as bright as Low to High', alpha: 'where it is opaque', color: 'where it has a colour' })
+        .map(([word, more]) => html`<option value=${word}>${more}</option>`)}</datalist>
+        ${has('file.open') ? html`<button class="icon" title="Choose a picture, sequence or video" aria-label="${s.label}: choose a file"
+          @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, 'clip', (path) => set(path))}>${icon('file')}</button>` : nothing}`;
     case 'source frame':
       return html`${text(id, given ?? '', typed, 'none')}
         <button class="small" title="The frame that is shown" @click=${() => set(String(frame.value))}>this</button>`;
@@ -261,9 +214,9 @@ function body(step, s, given, effective, id) {
   }
 }
 
-/** @param {string} id @param {string} value @param {(e: Event) => void} change @param {string} [hint] */
-const text = (id, value, change, hint = '') =>
-  html`<input id=${id} class="text" type="text" spellcheck="false" autocomplete="off" placeholder=${hint} .value=${value} @change=${change}>`;
+/** @param {string} id @param {string} value @param {(e: Event) => void} change @param {string} [hint] @param {string} [words] the list that is offered */
+const text = (id, value, change, hint = '', words) =>
+  html`<input id=${id} class="text" type="text" spellcheck="false" autocomplete="off" placeholder=${hint} list=${words ?? nothing} .value=${value} @change=${change}>`;
 
 /** 64 random bits, as text: numbers of JavaScript hold 53. */
 export function randomSeed() {

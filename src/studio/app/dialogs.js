@@ -97,14 +97,15 @@ export async function asSaved(recipe, base = null) {
   return (await post('/recipe', { clip: null, recipe: all, base })).toml;
 }
 
-/** A recipe that was read from a file. @param {any} recipe @param {string} path @param {string} text */
-export async function openedRecipe(recipe, path, text) {
+/** A recipe that was read from a file. @param {any} recipe @param {string} path @param {string} text as the page has it
+ * @param {string} was as it stands in the file */
+export async function openedRecipe(recipe, path, text, was) {
   const origins = recipe.steps.map((/** @type {unknown} */ _, /** @type {number} */ i) => i);
   const toml = await asSaved(recipe, { text, origins });
   replaceRecipe(recipe, { text });
   recipePath.value = path;
   savedToml.value = toml;
-  originals.value = { ...originals.value, [path]: text };
+  originals.value = { ...originals.value, [path]: was };
 }
 
 export function openRecipeDialog() {
@@ -113,13 +114,13 @@ export function openRecipeDialog() {
 
 /** @param {string} path @returns {Promise<boolean>} whether it is opened */
 export async function openRecipeFile(path) {
-  const { text } = await get(`/file?${new URLSearchParams({ path })}`);
+  const { recipe: text, text: was } = await get(`/file?${new URLSearchParams({ path })}`);
   const answer = await post('/recipe', { clip: null, toml: text }).catch((error) => {
     const line = error instanceof ApiError ? error.error.line : undefined;
     throw line ? new Error(`line ${line}: ${error.message}`) : error;
   });
   if (!(await mayLose())) return false;
-  await openedRecipe(answer.recipe, path, text);
+  await openedRecipe(answer.recipe, path, text, was);
   return true;
 }
 
@@ -137,10 +138,12 @@ async function written(put) {
 }
 
 /** Writes a file. One that exists is replaced without a question only if it still has the text that it `was` read with.
- * @param {string} path @param {string} text @param {string} [was] @returns {Promise<boolean>} whether it is written */
-export async function writeFile(path, text, was) {
-  if (!(await written((overwrite) => post('/file', { path, text, was, overwrite }, 'PUT')))) return false;
-  originals.value = { ...originals.value, [path]: text };
+ * @param {string} path @param {string} text @param {string} [was] @param {boolean} [recipe] whether it is a recipe, in whose
+ * file names of other files are relative to its folder @returns {Promise<boolean>} whether it is written */
+export async function writeFile(path, text, was, recipe = false) {
+  let stored = text;
+  if (!(await written(async (overwrite) => ({ text: stored } = await post('/file', { path, text, was, overwrite, recipe }, 'PUT'))))) return false;
+  originals.value = { ...originals.value, [path]: stored };
   toast(`saved as ${path}`);
   return true;
 }
@@ -151,7 +154,7 @@ async function save(path, was) {
   const text = checked.value?.toml;
   if (text === undefined) throw new Error('there is nothing to save yet');
   if (checked.value?.faults.length) throw new Error(`not saved: ${checked.value.faults[0].text}`);
-  if (!(await writeFile(path, text, was))) return false;
+  if (!(await writeFile(path, text, was, true))) return false;
   recipePath.value = path;
   savedToml.value = text;
   return true;

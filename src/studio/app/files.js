@@ -11,9 +11,12 @@ import { dialog } from './dialogs.js';
 /** The endings of clips: of others the name can be typed. */
 const isClip = /\.(y4m|mp4|m4v|mov|qt|mkv|webm|avi|divx|mxf|gxf|ts|m2ts|mts|mpe?g|mpe|mpv|m1v|m2v|vob|ogv|ogm|wmv|asf|flv|f4v|3gp|3g2|dv|nut|ivf|obu|av1|h?26[3-5]|avc|hevc|vvc|rm|rmvb|mjpe?g|mj2|amv|nsv|roq|bik|smk|avs|vpy|raw|yuv|rgb|gif|apng|png|tiff?|exr|dpx|cin|jpe?g|jp2|j2[kc]|jxl|webp|avif|hei[cf]|hdr|pic|p[bgpnaf]m|pfm|bmp|tga|qoi|sgi)$/i;
 
+/** Recipes and effects; the list of jobs is neither. */
+const isToml = /^(?!(.*\/)?grainfield-jobs\.).*\.toml$/i;
+
 /** The files that are shown, by the kind of setting that reads them. @type {Record<string, RegExp>} */
 const readable = {
-  clip: isClip, 'grain plate': isClip, image: /\.(png|jpe?g|jxl|tiff?|exr|webp|bmp|gif|tga|qoi|hdr|p[bgpna]m|pfm|dpx|cin)$/i, recipe: /\.toml$/i, effect: /\.toml$/i,
+  clip: isClip, 'grain plate': isClip, image: /\.(png|jpe?g|jxl|tiff?|exr|webp|bmp|gif|tga|qoi|hdr|p[bgpna]m|pfm|dpx|cin)$/i, recipe: isToml, effect: isToml,
   'look-up table': /\.cube$/i, 'grain table': /\.(tbl|txt)$/i, 'track file': /\.gfa$/i, font: /\.(ttf|otf)$/i,
 };
 

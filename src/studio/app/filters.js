@@ -90,6 +90,11 @@ function settings(step, i) {
   const effective = checked.value?.effective[i] ?? {};
   const matters = (/** @type {any} */ s) =>
     !s.only_when || s.id in step.values || s.only_when.values.includes(effective[s.only_when.setting] ?? '');
+  // What a mask has is shown where there is one, and a place where it has one.
+  const { mask, where } = step.values;
+  const isOfMask = (/** @type {any} */ s) =>
+    s.group !== 'Mask' || /^(mask|where)$/.test(s.id) || s.id in step.values || where ||
+    (mask && s.id !== 'where_over' && !(/_(at|width|height)$/.test(s.id) && /^(luma|alpha|color)$/.test(mask)));
   /** @type {Map<string, any[]>} */
   const groups = new Map();
   for (const s of filter.settings.filter(matters)) {
@@ -98,7 +103,7 @@ function settings(step, i) {
   }
   const few = groups.get('Advanced');
   groups.delete('Advanced');
-  groups.set('Where and when', filter.common);
+  groups.set('Where and when', filter.common.filter((/** @type {any} */ s) => matters(s) && isOfMask(s)));
   if (few) groups.set('Advanced', few);
   const fault = checked.value?.faults.find((f) => f.step === i && !f.setting);
   return html`<h2>${filter.label}</h2>

@@ -53,11 +53,12 @@ const clock = (when) => new Date(when).toTimeString().slice(0, 5);
 const offered = new Set();
 /** @param {{id: string, when: number, clip: string | null, filters: string[]}[]} unsaved work that no page has */
 function offer(unsaved) {
-  offers.value = [...offers.value.filter((o) => !o.work || unsaved.some(({ id }) => id === o.work)), ...unsaved.filter(({ id }) => !offered.has(id)).map((work) => ({
+  // What is offered for this clip comes first: the last one is shown.
+  offers.value = [...unsaved.filter(({ id }) => !offered.has(id)).map((work) => ({
     work: work.id,
     text: `There is other unsaved work of ${clock(work.when)}: ${work.filters.join(', ')}${work.clip ? ` on ${work.clip}` : ''}.`,
     answers: /** @type {[string, () => unknown][]} */ ([['Open in a new tab', () => openWork(work.id)], ['Discard', () => post('/forget', { id: work.id }).catch(report)]]),
-  }))];
+  })), ...offers.value.filter((o) => !o.work || unsaved.some(({ id }) => id === o.work))];
   unsaved.forEach(({ id }) => offered.add(id));
 }
 
@@ -111,8 +112,8 @@ async function begin() {
     savedToml.value = autosave.savedToml ?? savedToml.value;
     if (autosave.dirty) offerToLeave(autosave.when);
   } else if (start.recipe) {
-    const { recipe, name, text } = start.recipe;
-    await openedRecipe(recipe, name, text);
+    const { recipe, name, text, was } = start.recipe;
+    await openedRecipe(recipe, name, text, was);
   }
   if (resume) {
     frame.value = autosave.frame ?? frame.value;

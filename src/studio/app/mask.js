@@ -1,28 +1,50 @@
 // @ts-check The drawn mask of the selected filter, in the picture: handles to drag it by, and keys.
 
 import { html, nothing, render } from './vendor/lit-html.js';
-import { editStep, selectedStep } from './state.js';
+import { editStep, effect, frame, report, selectedStep } from './state.js';
+import { isCurve, known, valueAt, withKey } from './moving.js';
 
 /** Middle, width and height, in fractions of the picture. @typedef {[number, number, number, number]} Box */
 /** Where a pane has the picture, in pixels of the page, and the size of the picture in samples.
  * @typedef {{left: number, top: number, across: number, down: number, width: number, height: number}} Place */
 
-/** The drawn mask of a filter; null if it has none, or one that moves.
+/** The boxes that were shown last, by filter of the recipe. @type {Map<number, Box>} */
+const shown = new Map();
+
+/** The drawn mask of a filter at the playhead; null if it has none, or one that a file moves.
  * @param {import('./state.js').Step | null} step @returns {null | {shape: string, box: Box}} */
 export function maskOf(step) {
   const { mask = '', mask_at = '0.5,0.5', mask_width = '1', mask_height = '1' } = step?.values ?? {};
-  const numbers = [...mask_at.split(','), mask_width, mask_height].map(Number);
-  if (!/^(ellipse|rectangle)$/.test(mask) || numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
-  return { shape: mask, box: /** @type {Box} */ (numbers) };
+  if (!step || !/^(ellipse|rectangle)$/.test(mask) || [mask_at, mask_width, mask_height].some((text) => text.startsWith('@'))) return null;
+  const numbers = Object.entries({ mask_at, mask_width, mask_height }).map(([id, text]) => (isCurve(text) ? valueAt(step.name, id, text, frame.value) : text.split(',').map(Number)));
+  const box = numbers.includes(null) ? shown.get(step.id) : /** @type {Box} */ (numbers.flat());
+  if (box?.length !== 4 || !box.every(Number.isFinite)) return null;
+  shown.set(step.id, box);
+  return { shape: mask, box };
 }
 
-/** Gives the selected filter a mask. All changes of one `turn` are undone together.
+/** Counts the calls of `setMask`: the last one holds. */
+let asked = 0;
+
+/** Gives the selected filter a mask. What moves gets a key at this frame. All changes of one `turn` are undone together.
  * @param {Box} box @param {string} shape @param {string} turn */
-export function setMask(box, shape, turn) {
+export async function setMask(box, shape, turn) {
   const step = selectedStep.value;
-  const [x, y, w, h] = box.map((v) => String(Number(v.toFixed(4))));
-  const values = { mask: shape, mask_at: `${x},${y}`, mask_width: w, mask_height: h };
-  if (step) editStep(step.id, (one) => ({ ...one, values: { ...one.values, ...values } }), turn);
+  if (!step) return;
+  const texts = (/** @type {Box | undefined} */ of) => {
+    const [x, y, w, h] = (of ?? [NaN, NaN, NaN, NaN]).map((v, i) => String(Number(Math.max(i > 1 ? 0.01 : -9, v).toFixed(4))));
+    return { mask_at: `${x},${y}`, mask_width: w, mask_height: h };
+  };
+  const before = texts(maskOf(step)?.box);
+  /** @type {Record<string, string>} */
+  const values = texts(box);
+  shown.set(step.id, box);
+  const mine = ++asked;
+  for (const [id, was] of Object.entries(before)) {
+    const curve = step.values[id];
+    if (isCurve(curve)) values[id] = values[id] === was ? curve : await withKey(step.name, id, curve, values[id]);
+  }
+  if (mine === asked) editStep(step.id, (one) => ({ ...one, values: { ...one.values, ...values, mask: shape } }), turn);
 }
 
 /** Moves edges of a box: -1 is the left or upper one, 1 the other one, 0 both. @param {Box} from
@@ -63,7 +85,7 @@ export function maskHandles(root, place) {
     const y = Math.round(((e.clientY - drag.y) / at.down) * at.height) / at.height;
     const [ex, ey] = drag.edges;
     // The middle of an edge moves that one alone.
-    setMask(moved(drag.box, drag.edges, [ex || !ey ? x : 0, ey || !ex ? y : 0]), mask.shape, drag.turn);
+    setMask(moved(drag.box, drag.edges, [ex || !ey ? x : 0, ey || !ex ? y : 0]), mask.shape, drag.turn).catch(report);
   };
   const onKey = (/** @type {KeyboardEvent} */ e) => {
     const mask = maskOf(selectedStep.value);
@@ -74,9 +96,9 @@ export function maskHandles(root, place) {
     const by = e.shiftKey ? 10 : 1;
     /** @type {[number, number]} */
     const edges = e.ctrlKey ? [x && 1, y && 1] : [0, 0];
-    setMask(moved(mask.box, edges, [(x * by) / at.width, (y * by) / at.height]), mask.shape, `mask ${turns} ${e.key}`);
+    setMask(moved(mask.box, edges, [(x * by) / at.width, (y * by) / at.height]), mask.shape, `mask ${turns} ${e.key}`).catch(report);
   };
-  return () => {
+  const draw = () => {
     const mask = maskOf(selectedStep.value);
     if (!mask) return render(nothing, root);
     const at = place();
@@ -86,9 +108,12 @@ export function maskHandles(root, place) {
     const said = [x * at.width, y * at.height, w * at.width, h * at.height].map(Math.round);
     render(html`<div class="maskbox ${mask.shape}" tabindex="0" role="group" .style=${where}
       aria-label="Mask, ${mask.shape}: middle ${said[0]}, ${said[1]}, ${said[2]} by ${said[3]} samples"
-      title="Drag the handles. Arrows move the mask, Ctrl+arrows resize it, Shift by ten samples"
+      title="Drag the handles. Arrows move the mask, Ctrl+arrows resize it, Shift by ten samples. Where it is animated, this sets a key at this frame"
       @pointerdown=${grab} @pointermove=${drags} @pointerup=${() => (drag = null)} @pointercancel=${() => (drag = null)}
       @keydown=${onKey}>${[-1, 0, 1].flatMap((b) => [-1, 0, 1].map((a) => html`<i data-edges="${a},${b}"
         .style=${`left:${50 + 50 * a}%;top:${50 + 50 * b}%`}></i>`))}</div>`, root);
   };
+  // Values of curves come later than the picture is drawn.
+  effect(() => void (known.value && queueMicrotask(draw)));
+  return draw;
 }

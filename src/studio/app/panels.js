@@ -259,9 +259,10 @@ function jobsTemplate() {
   const { list, jobs: rows, running } = jobs.value;
   const waiting = rows.some((r) => r.state === 'waiting');
   const failed = rows.some((r) => r.state === 'failed');
-  // What runs comes first, what is done last.
+  // What runs comes first, what is done last, and of that the newest first.
   const rank = (/** @type {Job} */ r) => (r.state === 'running' ? 0 : r.state === 'done' ? 2 : 1);
-  const shown = [0, 1, 2].flatMap((n) => rows.filter((r) => rank(r) === n));
+  const [now, next, done] = [0, 1, 2].map((n) => rows.filter((r) => rank(r) === n));
+  const shown = [...now, ...next, ...done.reverse()];
   /** Moves a job over its neighbour in this order, which may stand several places away in the list. @param {number} i @param {number} by */
   const move = (i, by) => async () => {
     const [from, to] = [shown[i], shown[i + by]].map((r) => rows.indexOf(r));
@@ -276,7 +277,10 @@ function jobsTemplate() {
   const ids = shown.map((r) => r.id).join();
   if (order.ids !== ids) order = { ids, since: ids.startsWith(order.ids) ? order.since : performance.now() };
   for (const id of rowsOf.keys()) if (!shown.some((r) => r.id === id)) rowsOf.delete(id);
-  const canMove = (/** @type {number} */ i, /** @type {number} */ by) => !!shown[i + by] && rank(shown[i + by]) === rank(shown[i]);
+  // A job that was added is seen.
+  const added = rowsOf.size && shown.find((r) => !rowsOf.has(r.id));
+  if (added) queueMicrotask(() => rowsOf.get(added.id)?.scrollIntoView({ block: 'nearest' }));
+  const canMove = (/** @type {number} */ i, /** @type {number} */ by) => !!shown[i + by] && rank(shown[i]) < 2 && rank(shown[i + by]) === rank(shown[i]);
   return html`<div class="jobs">
     <div class="sidebar">
       <button ?disabled=${!clip.value} @click=${() => renderDialog()}>Add a job</button>

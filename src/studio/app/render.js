@@ -159,8 +159,9 @@ export function renderDialog() {
     choice.value = one.choice;
     const stem = output.value.replace(/\/[^/]*%\d*d[^/]*$/, '').replace(/\.[^./]+$/, '');
     if (one.ending) output.value = stem + one.ending;
+    else if (delivered() !== id) output.value = stem + proposed().slice(proposed().search(/(\/[^/]*)?\.[^./]+$/));
   };
-  const same = (/** @type {typeof deliveries[0]} */ d) => JSON.stringify(d.choice) === JSON.stringify(choice.value) && (!d.ending || output.value.endsWith(d.ending) || (d.ending.startsWith('.') && isVideo()));
+  const same = (/** @type {typeof deliveries[0]} */ d) => JSON.stringify(d.choice) === JSON.stringify(choice.value) && (!d.ending || output.value.endsWith(d.ending) || (d.choice !== automatic && d.ending.startsWith('.') && isVideo()));
   const delivered = () => [...deliveries].reverse().find(same)?.id ?? '';
   const set = (/** @type {keyof Choice} */ id) => (/** @type {any} */ e) => {
     const next = { ...choice.value, [id]: e.target.value.trim() };

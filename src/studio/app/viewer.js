@@ -442,7 +442,7 @@ function listenTo(p) {
       const [y0, y1] = [Math.min(ay, by), Math.max(ay, by)].map((v) => Math.round(within(v, height)));
       if (drag.mask) {
         if (x1 > x0 && y1 > y0 && drawing.value) {
-          setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height], drawing.value, 'mask drawn');
+          setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height], drawing.value, 'mask drawn').catch(report);
         }
         return;
       }
