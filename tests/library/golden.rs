@@ -79,6 +79,7 @@ const CHAINS: &[&str] = &[
     "overlay=file=a.png:size=0.6:rotate=20",
     "overlay=file=a.png:blend=screen:light=linear:position='0=0.2,0.3;9=0.8,0.6'",
     "invert=mask=ellipse:mask_width=0.6:mask_feather=60",
+    "invert=mask=rectangle:mask_round=0.5:mask_height=0.8:mask_max_aspect=0.9:mask_feather=40",
     "invert=mask=luma:mask_low=0.4:mask_invert=1:opacity=0.7",
     "invert=mask=a.png:mask_at='0.4,0.6':mask_height=0.5",
     "text='{frame}{newline}{timecode}':size=0.3:anchor=top-left:box=0.5:box-color=#203040",

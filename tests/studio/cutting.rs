@@ -217,7 +217,7 @@ fn masks_are_drawn_and_presets_do_what_they_say() {
     let shown = "return [...document.querySelectorAll('#filters [data-setting]')].map((e) => e.dataset.setting).filter((id) => /^(mask|where)/.test(id)).map((id) => id.replace('mask_', '')).join(' ')";
     for (mask, want) in [
         ("null", "mask where"),
-        ("'rectangle'", "mask at width height round feather invert where"),
+        ("'rectangle'", "mask at width height max_aspect round feather invert where"),
         ("'luma'", "mask feather invert low high soft where"),
         ("null", "mask where"),
     ] {

@@ -99,36 +99,47 @@ fn formats() -> Vec<Format> {
 
 #[test]
 fn drawn_masks_cover_what_geometry_says() {
-    for format in formats() {
-        let source = picture_of(format);
-        let place =
-            [("mask_at", "0.4,0.55"), ("mask_width", "0.5"), ("mask_height", "0.6"), ("mask_round", "0.8")];
-        let (middle, half) = ([0.4 * 67.0, 0.55 * 35.0], [0.25 * 67.0, 0.3 * 35.0]);
-        for (shape, tolerance) in [("rectangle", 1e-3), ("ellipse", 0.06)] {
+    // Samples 4/3 as wide as high: of the second, 0.9 limits the width; the third has room for 9.
+    for (aspect, format) in ["", "0.9", "9"].iter().flat_map(|a| formats().into_iter().map(move |f| (*a, f)))
+    {
+        let shape: f64 = if aspect.is_empty() { 1.0 } else { 4.0 / 3.0 };
+        let samples = if aspect.is_empty() { Ratio::ZERO } else { Ratio::new(4, 3).unwrap() };
+        let source = picture_of(Format { aspect: samples, ..format });
+        let mut place = vec![
+            ("mask_at", "0.4,0.55"),
+            ("mask_width", "0.5"),
+            ("mask_height", "0.6"),
+            ("mask_round", "0.8"),
+        ];
+        if !aspect.is_empty() {
+            place.push(("mask_max_aspect", aspect));
+        }
+        // In rows.
+        let high = 0.3 * 35.0;
+        let wide = (0.25 * 67.0 * shape).min(aspect.parse().map_or(f64::MAX, |a: f64| a * high));
+        let radius = 0.8 * high.min(wide);
+        for (form, tolerance) in [("rectangle", 1e-3), ("ellipse", 0.06)] {
             // The part of 20 by 20 points of a sample that lie inside.
             let inside = |x: usize, y: usize| {
                 let point = |i: usize| (i as f64 + 0.5) / 20.0;
                 let is_in = |(i, j): (usize, usize)| {
-                    let u = (x as f64 + point(i) - middle[0]) / half[0];
-                    let v = (y as f64 + point(j) - middle[1]) / half[1];
-                    // From the circle in a corner; 0.8 of half of the height is its radius.
-                    let corner = [u.abs() * half[0] - half[0] + 0.8 * half[1], (v.abs() - 0.2) * half[1]];
+                    let u = (x as f64 + point(i) - 0.4 * 67.0) * shape / wide;
+                    let v = (y as f64 + point(j) - 0.55 * 35.0) / high;
+                    // From the circle in a corner.
+                    let corner = [(u.abs() - 1.0) * wide + radius, (v.abs() - 1.0) * high + radius];
                     let [a, b] = corner.map(|d| d.max(0.0));
-                    if shape == "ellipse" {
-                        u * u + v * v <= 1.0
-                    } else {
-                        a * a + b * b <= 0.64 * half[1] * half[1]
-                    }
+                    if form == "ellipse" { u * u + v * v <= 1.0 } else { a * a + b * b <= radius * radius }
                 };
                 (0..400).filter(|k| is_in((k % 20, k / 20))).count() as f64 / 400.0
             };
-            // Points measure the area of a rectangle in steps.
-            let tolerance = tolerance + if shape == "rectangle" { 0.06 } else { 0.0 };
+            // Points measure the area of a rectangle in steps, and its round corners count on square samples.
+            let steps = if aspect.is_empty() { 0.06 } else { 0.15 };
+            let tolerance = tolerance + if form == "rectangle" { steps } else { 0.0 };
             for inverted in ["0", "1"] {
-                let step = step(&[&place[..], &[("mask", shape), ("mask_invert", inverted)]].concat(), None);
+                let step = step(&[&place[..], &[("mask", form), ("mask_invert", inverted)]].concat(), None);
                 let made = render(&step, &source);
                 let flip = |w: f64| if inverted == "1" { 1.0 - w } else { w };
-                check(shape, &made, &source, tolerance, |x, y| flip(inside(x, y)));
+                check(form, &made, &source, tolerance, |x, y| flip(inside(x, y)));
             }
         }
     }

@@ -18,8 +18,8 @@ use crate::pixel::f32_rows::to_f32;
 use crate::pixel::resample::{Edge, InterpolationKernel};
 use crate::pixel::transfer::TransferFunction;
 use crate::settings::common::{
-    MASK, MASK_AT, MASK_COLOR, MASK_FEATHER, MASK_HEIGHT, MASK_HIGH, MASK_INVERT, MASK_LOW, MASK_NEAR,
-    MASK_ROUND, MASK_SOFT, MASK_WIDTH, WHERE, WHERE_OVER,
+    MASK, MASK_AT, MASK_COLOR, MASK_FEATHER, MASK_HEIGHT, MASK_HIGH, MASK_INVERT, MASK_LOW, MASK_MAX_ASPECT,
+    MASK_NEAR, MASK_ROUND, MASK_SOFT, MASK_WIDTH, WHERE, WHERE_OVER,
 };
 use crate::settings::{Animated, FileAsset, SettingError, Values};
 use crate::simd::Level;
@@ -151,13 +151,15 @@ const MIN_SIZE: f64 = 0.01;
 struct Place {
     at: Animated<[f64; 2]>,
     size: [Animated; 2],
+    max_aspect: Option<f64>,
     round: Animated,
 }
 
 impl Place {
     fn of(common: &Values) -> Place {
         let size = [common.read(MASK_WIDTH), common.read(MASK_HEIGHT)];
-        Place { at: common.read(MASK_AT), size, round: common.read(MASK_ROUND) }
+        let (at, max_aspect) = (common.read(MASK_AT), common.read(MASK_MAX_ASPECT));
+        Place { at, size, max_aspect, round: common.read(MASK_ROUND) }
     }
 
     fn is_constant(&self) -> bool {
@@ -169,7 +171,11 @@ impl Place {
     fn area(&self, format: &Format, at: &FrameTime) -> ([f64; 2], [f64; 2]) {
         let frame = [f64::from(format.width), f64::from(format.height)];
         let (at, size) = (self.at.at(at), [self.size[0].at(at), self.size[1].at(at)]);
-        ([0, 1].map(|i| at[i] * frame[i]), [0, 1].map(|i| 0.5 * size[i].max(MIN_SIZE) * frame[i]))
+        let mut half = [0, 1].map(|i: usize| 0.5 * size[i].max(MIN_SIZE) * frame[i]);
+        if let Some(aspect) = self.max_aspect {
+            half[0] = half[0].min(aspect * half[1] / format.shape()).max(0.5 * MIN_SIZE * frame[0]);
+        }
+        ([0, 1].map(|i| at[i] * frame[i]), half)
     }
 
     fn placement(&self, format: &Format, at: &FrameTime) -> Placement {

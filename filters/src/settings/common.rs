@@ -17,6 +17,8 @@ pub const MASK_AT: &str = "mask_at";
 pub const MASK_WIDTH: &str = "mask_width";
 /// The height of a placed mask.
 pub const MASK_HEIGHT: &str = "mask_height";
+/// The largest ratio of width to height of a placed mask.
+pub const MASK_MAX_ASPECT: &str = "mask_max_aspect";
 /// The roundness of the corners of a rectangle.
 pub const MASK_ROUND: &str = "mask_round";
 /// Sigma of the blur of the mask.
@@ -60,7 +62,7 @@ const fn of_masks(words: &'static [&'static str]) -> Option<OnlyWhen> {
 
 /// The settings of all filters, in the order of help and printed recipes. No filter may have a setting with one of these
 /// names.
-pub static COMMON: [Setting; 17] = [
+pub static COMMON: [Setting; 18] = [
     Setting {
         unit: Unit::Frames,
         label: "Frames",
@@ -115,6 +117,16 @@ pub static COMMON: [Setting; 17] = [
         1.0,
     ),
     mask_part(MASK_HEIGHT, "Height of such a mask, in fractions of the picture's.", (0.01, 100.0), 1.0),
+    Setting {
+        soft: Some((0.5, 3.0)),
+        group: "Mask",
+        ..Setting::new(
+            MASK_MAX_ASPECT,
+            "Largest ratio of width to height of such a mask, as displayed: a wider one becomes narrower. With 1.333 a \
+             frame is 4:3 on wide pictures, and as narrow as the picture on narrower ones. Default: any ratio.",
+            Kind::Fixed { min: 0.1, max: 10.0 },
+        )
+    },
     Setting {
         only_when: of_masks(&["rectangle"]),
         ..mask_part(

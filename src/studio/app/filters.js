@@ -94,7 +94,7 @@ function settings(step, i) {
   const { mask, where } = step.values;
   const isOfMask = (/** @type {any} */ s) =>
     s.group !== 'Mask' || /^(mask|where)$/.test(s.id) || s.id in step.values || where ||
-    (mask && s.id !== 'where_over' && !(/_(at|width|height)$/.test(s.id) && /^(luma|alpha|color)$/.test(mask)));
+    (mask && s.id !== 'where_over' && !(/_(at|width|height|max_aspect)$/.test(s.id) && /^(luma|alpha|color)$/.test(mask)));
   /** @type {Map<string, any[]>} */
   const groups = new Map();
   for (const s of filter.settings.filter(matters)) {

@@ -12,15 +12,15 @@ import { isCurve, known, valueAt, withKey } from './moving.js';
 const shown = new Map();
 
 /** The drawn mask of a filter at the playhead; null if it has none, or one that a file moves.
- * @param {import('./state.js').Step | null} step @returns {null | {shape: string, box: Box}} */
+ * @param {import('./state.js').Step | null} step @returns {null | {shape: string, box: Box, widest: number}} */
 export function maskOf(step) {
-  const { mask = '', mask_at = '0.5,0.5', mask_width = '1', mask_height = '1' } = step?.values ?? {};
+  const { mask = '', mask_at = '0.5,0.5', mask_width = '1', mask_height = '1', mask_max_aspect } = step?.values ?? {};
   if (!step || !/^(ellipse|rectangle)$/.test(mask) || [mask_at, mask_width, mask_height].some((text) => text.startsWith('@'))) return null;
   const numbers = Object.entries({ mask_at, mask_width, mask_height }).map(([id, text]) => (isCurve(text) ? valueAt(step.name, id, text, frame.value) : text.split(',').map(Number)));
   const box = numbers.includes(null) ? shown.get(step.id) : /** @type {Box} */ (numbers.flat());
   if (box?.length !== 4 || !box.every(Number.isFinite)) return null;
   shown.set(step.id, box);
-  return { shape: mask, box };
+  return { shape: mask, box, widest: Number(mask_max_aspect) || Infinity };
 }
 
 /** Counts the calls of `setMask`: the last one holds. */
@@ -102,7 +102,8 @@ export function maskHandles(root, place) {
     const mask = maskOf(selectedStep.value);
     if (!mask) return render(nothing, root);
     const at = place();
-    const [x, y, w, h] = mask.box;
+    const [x, y, wide, h] = mask.box;
+    const w = Math.min(wide, (mask.widest * h * at.down) / at.across);
     const [left, top] = [at.left + (x - w / 2) * at.across, at.top + (y - h / 2) * at.down];
     const where = `left:${left}px;top:${top}px;width:${w * at.across}px;height:${h * at.down}px`;
     const said = [x * at.width, y * at.height, w * at.width, h * at.height].map(Math.round);
