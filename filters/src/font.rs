@@ -75,6 +75,11 @@ impl FontFace<'_> {
         [f64::from(self.0.ascender()), -f64::from(self.0.descender())].map(|v| v / self.units())
     }
 
+    /// Whether it has an outline for a character.
+    pub fn has(&self, c: char) -> bool {
+        self.0.glyph_index(c).is_some()
+    }
+
     /// From a character's origin to that of the next.
     pub fn advance(&self, c: char) -> f64 {
         let glyph = self.0.glyph_index(c).unwrap_or_default();

@@ -83,6 +83,7 @@ const CHAINS: &[&str] = &[
     "invert=mask=luma:mask_low=0.4:mask_invert=1:opacity=0.7",
     "invert=mask=a.png:mask_at='0.4,0.6':mask_height=0.5",
     "text='{frame}{newline}{timecode}':size=0.3:anchor=top-left:box=0.5:box-color=#203040",
+    "text='{frame}{newline}{timecode}':size=0.3:anchor=top-left:box=0.5:box-color=#203040:fit=0",
     "text=text=gÄ:size='0=0.5;9=1.5':position='0=0.1,0.3;9=0.5,0.7':anchor=center:edge=0.2:color=#ff8000c0",
     "deband=threshold=20:range=64:iterations=4",
     "deband=threshold-uv=0:static=1:seed=5",

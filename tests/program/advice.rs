@@ -40,6 +40,12 @@ fn a_curve_that_a_shell_has_cut_is_named() {
 }
 
 #[test]
+fn characters_that_the_font_lacks_are_named() {
+    let o = clip().run("hash a.y4m -f text=text=We❤noise").ok();
+    o.says("filter 1, 'text': the font lacks '❤', for which it shows a box").says("font=FILE");
+}
+
+#[test]
 #[cfg(feature = "ffmpeg")]
 fn names_that_ffmpeg_knows_point_to_it() {
     let s = clip();

@@ -198,6 +198,8 @@ impl<'a> Binding<'a> {
         let bind = |format: Format| spec.bind(&format, seed, self.options.level);
         let filters = pictures(&input, self.chain.fields).map(bind).collect::<Result<_, _>>();
         let filters = filters.map_err(|e| rejected(self.steps, i, e))?;
+        let note = spec.note(&input).map(|note| format!("filter {}, '{name}': {note}", i + 1));
+        self.chain.notes.extend(note);
         let output = spec.output_format(&input);
         let stage = Stage::plain(filters, step.values.is_static(), output, true);
         let stage = self.with_common_settings(stage, step, &input);

@@ -324,6 +324,12 @@ pub trait Spec: Send + Sync {
         Ok(())
     }
 
+    /// What the user should know of its result for input of a format, in one line.
+    fn note(&self, input: &Format) -> Option<String> {
+        let _ = input;
+        None
+    }
+
     /// Whether the chain should work in 16 bits although source and sink have fewer. This is right if results lie
     /// between codes and rounding them separately would show steps. White noise dithers itself.
     fn wants_16_bits(&self) -> bool {

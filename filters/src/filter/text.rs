@@ -16,6 +16,7 @@ use crate::simd::Level;
 use crate::{choices, settings};
 use canvas::Canvas;
 use fields::{Fields, Template};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 mod canvas;
@@ -43,6 +44,9 @@ settings! {
         font: Option<FileAsset> = file(FileKind::Font),
         /// Size of the font, as a fraction of the picture's height.
         size: Animated = number(0.001..=2.0).default(0.05).unit(Unit::Fraction).soft(0.01..=0.3).logarithmic(),
+        /// Limits the size so that the longest line is no wider than nine tenths of the picture, in all frames alike: digits
+        /// count as the widest one, and `{frame}` has six. Off, wider text is cut at the edges of the picture.
+        fit: bool = switch().default(true),
         /// The part of the text that is at the position. Lines are aligned at it.
         anchor: Anchor = choice("bottom"),
         /// Position, in fractions of the picture's width and height. Default: near the edge or corner of the anchor's
@@ -118,6 +122,35 @@ impl Spec for TextSpec {
     }
 
     fn bind(&self, input: &Format, _: u64, level: Level) -> Result<Box<dyn Filter>, SettingError> {
+        let (fields, font) = self.fields_and_font(input)?;
+        let overlay = Overlay::new(input, vec![SplatStyle::new(Shape::Picture, Blend::Over)], 1, level)?;
+        let longest = fields.longest();
+        let lines = longest.split('\n').count();
+        let mut max_size = f64::INFINITY;
+        if self.set.fit {
+            let face = font.face().map_err(|e| SettingError::new("font", e))?;
+            max_size =
+                (1.0 - 2.0 * MARGIN) * overlay.size()[0] / (widest(&face, &longest) * overlay.narrow());
+        }
+        Ok(Text { set: self.set.clone(), fields, lines, max_size, font, overlay }.boxed())
+    }
+
+    fn note(&self, input: &Format) -> Option<String> {
+        let (fields, font) = self.fields_and_font(input).ok()?;
+        let face = font.face().ok()?;
+        let text = fields.longest();
+        let lacks = |c: &char| !c.is_whitespace() && !face.has(*c);
+        let lacking: BTreeSet<String> =
+            text.chars().filter(lacks).map(|c| format!("{c:?}")).take(20).collect();
+        let lacking = Vec::from_iter(lacking).join(", ");
+        (!lacking.is_empty()).then(|| {
+            format!("the font lacks {lacking}, for which it shows a box: name a font that has it (font=FILE)")
+        })
+    }
+}
+
+impl TextSpec {
+    fn fields_and_font(&self, input: &Format) -> Result<(Fields, Font), SettingError> {
         let template = Template::parse(&self.set.text).map_err(|e| SettingError::new("text", e))?;
         let fields = template.bind(self.set.timecode.as_deref(), self.details.as_ref(), input);
         let fields = fields.map_err(|e| SettingError::new("timecode", e))?;
@@ -125,16 +158,23 @@ impl Spec for TextSpec {
             Some(file) => file.require::<Font>().map_err(|e| SettingError::new("font", e))?.clone(),
             None => Font::bundled(),
         };
-        let overlay = Overlay::new(input, vec![SplatStyle::new(Shape::Picture, Blend::Over)], 1, level)?;
-        let lines = template.lines();
-        Ok(Text { set: self.set.clone(), fields, lines, font, overlay }.boxed())
+        Ok((fields, font))
     }
+}
+
+/// The width of the widest line, as a multiple of the size, where each digit is as wide as the widest one.
+fn widest(face: &FontFace<'_>, text: &str) -> f64 {
+    let digit = ('0'..='9').map(|c| face.advance(c)).fold(0.0, f64::max);
+    let advance = |c: char| if c.is_ascii_digit() { digit } else { face.advance(c) };
+    text.split('\n').map(|line| line.chars().map(advance).sum()).fold(0.0, f64::max)
 }
 
 struct Text {
     set: TextSettings,
     fields: Fields,
     lines: usize,
+    /// In rows of the frame.
+    max_size: f64,
     font: Font,
     overlay: Overlay,
 }
@@ -279,7 +319,7 @@ impl Render for Text {
         }
         let set = &self.set;
         let frame = self.overlay.size();
-        let size = set.size.at(at) * frame[1];
+        let size = (set.size.at(at) * frame[1]).min(self.max_size);
         let near_edge = set.anchor.parts().map(|part| MARGIN + (1.0 - 2.0 * MARGIN) * part);
         let position = set.position.as_ref().map_or(near_edge, |p| p.at(at));
         let [r, g, b, a] = set.box_color.at(at);
@@ -298,7 +338,7 @@ impl Render for Text {
     fn memory(&self) -> Memory {
         let Memory { fixed, per_frame } = self.overlay.memory();
         let [width, height] = self.overlay.size();
-        let size = self.set.size.constant().unwrap_or(2.0) * height;
+        let size = (self.set.size.constant().unwrap_or(2.0) * height).min(self.max_size);
         let rows = (size * (1.6 * self.lines as f64 + 3.0)).min(height) as usize + 4;
         let samples = rows * width as usize;
         let room = Picture::most_bytes(samples, rows) + Canvas::bytes(samples);

@@ -72,12 +72,6 @@ impl Template {
         Ok(Template(parts))
     }
 
-    /// The number of lines.
-    pub(super) fn lines(&self) -> usize {
-        let breaks = |part: &Part| if let Part::Text(text) = part { text.matches('\n').count() } else { 0 };
-        self.0.iter().map(breaks).sum::<usize>() + 1
-    }
-
     /// The template for a clip.
     ///
     /// # Errors
@@ -141,6 +135,11 @@ impl Fields {
             };
         }
         out.chars().take(MAX_CHARS).collect()
+    }
+
+    /// A text as long as that of any frame below number 1000000 and 100 hours.
+    pub(super) fn longest(&self) -> String {
+        self.text(&FrameTime { frame: Ratio::whole(999_999), ..FrameTime::of_frame(0, Ratio::ONE) })
     }
 
     /// The name of the file of a frame.

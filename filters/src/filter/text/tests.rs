@@ -144,6 +144,43 @@ fn any_size_and_place_is_possible() {
 }
 
 #[test]
+fn wide_text_becomes_as_wide_as_the_picture_less_the_margin() {
+    let shaped = |w, h, aspect| Format { aspect, ..format("gray", w, h) };
+    let double = Ratio::whole(2);
+    for (format, text, chars) in [
+        (shaped(54, 96, Ratio::ONE), "Our holiday in Zürich", 21.0),
+        (shaped(54, 96, double), "CAM 02  {timecode}", 19.0),
+        (shaped(90, 60, Ratio::ONE), "{file}{newline}{time} {frame}{newline}9", 19.0),
+    ] {
+        let source = Frame::new(format);
+        // All characters of the bundled font have an advance of 1233 / 2048.
+        let size = 0.9 * f64::from(format.width) * format.shape() / (chars * 1233.0 / 2048.0);
+        let size = size / f64::from(format.height);
+        let given = format!("text={text}:anchor=bottom-left");
+        for frame in [0, 7, 1234] {
+            let made = |more: &str| written(&format!("{given}:{more}"), &source, frame, Level::best());
+            let want = made(&format!("size={size}:fit=0"));
+            assert!(made("size=0.3") == want && made("size=0=0.3;2000=2") == want, "{text} {frame}");
+            assert!(made("size=0.3:fit=0") != want && made(&format!("size={size}")) == want);
+            // Less than the limit.
+            let small = size * 0.99;
+            assert!(made(&format!("size={small}")) == made(&format!("size={small}:fit=0")));
+        }
+    }
+}
+
+#[test]
+fn characters_that_the_font_lacks_are_named() {
+    let note = |given: &str| {
+        let values = Values::parse(ENTRY.settings, given).unwrap();
+        (ENTRY.build)(&values).unwrap().note(&format("gray", 40, 30))
+    };
+    assert_eq!(note("text=Zürich {timecode} {file}{newline}Ω"), None);
+    let lacking = note("text=I ❤ 本❤").unwrap();
+    assert!(lacking.starts_with("the font lacks '❤', '本', for which"), "{lacking}");
+}
+
+#[test]
 fn the_same_text_is_prepared_once() {
     let format = format("gray", 40, 30);
     let key = |given: &str, frame: i64| {
