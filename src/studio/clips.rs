@@ -24,7 +24,14 @@ use tokio::sync::broadcast;
 /// The largest number of clips that are known.
 const MAX_CLIPS: usize = 64;
 /// Graphs of FFmpeg's filters that a page may run before all others: many others read and write files.
-pub(super) const GRAPHS: [&str; 2] = ["bwdif=mode=send_frame", "bwdif=mode=send_field"];
+pub(super) const GRAPHS: [&str; 6] = [
+    "bwdif=mode=send_frame",
+    "bwdif=mode=send_frame:parity=tff",
+    "bwdif=mode=send_frame:parity=bff",
+    "bwdif=mode=send_field",
+    "bwdif=mode=send_field:parity=tff",
+    "bwdif=mode=send_field:parity=bff",
+];
 /// The largest number of threads of a clip: each thread of a decoder has a frame in progress.
 const MAX_THREADS: usize = 8;
 /// The number of frames that a decoder keeps: at most 16 references, and those in progress.

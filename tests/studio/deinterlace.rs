@@ -88,3 +88,54 @@ fn an_interlaced_clip_is_deinterlaced_everywhere() {
     let other = json!({ "path": "tape.mpg", "lavfi": "metadata=print:file=x" });
     assert_eq!(studio.send("POST", "/open", &other).status, 422);
 }
+
+/// A capture whose file says nothing of its fields: the user gives their order.
+#[test]
+fn the_order_of_fields_is_chosen() {
+    let session = Session::new();
+    let made = Command::new("ffmpeg")
+        .args("-v error -f lavfi -i testsrc2=size=96x64:rate=50:duration=0.4".split(' '))
+        .args("-vf tinterlace=interleave_bottom,setfield=auto -pix_fmt yuv422p -c:v huffyuv".split(' '))
+        .arg(session.path("capture.avi"))
+        .status();
+    assert!(made.unwrap().success());
+    let studio = Studio::start(&session, "");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("await s.openClip('capture.avi'); (await import('/app/deinterlace.js')).deinterlaceDialog();");
+    b.until(
+        "return document.querySelector('dialog[open] p').textContent.startsWith('The file does not say')",
+    );
+    let order = |value: &str| {
+        b.run(&format!("const e = document.querySelector('.order select'); e.value = '{value}'; e.dispatchEvent(new Event('change'));"))
+    };
+    let orders = "return [...document.querySelectorAll('.order option')].map((e) => e.textContent)";
+    let all = json!(["as the file says (nothing: top field first)", "top field first", "bottom field first"]);
+    assert_eq!(b.run(orders), all);
+    let hashes = |graph: &str| {
+        let text = session.run(&format!("hash capture.avi --lavfi {graph}")).ok().text();
+        text.lines().map(|l| l.rsplit(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // The order that is chosen first holds for the way that is chosen then.
+    order(":parity=bff");
+    assert_eq!(b.run("return s.clip.value.lavfi"), json!(""));
+    b.run("document.querySelectorAll('input[name=way]')[2].click()");
+    let graphs =
+        ["bwdif=mode=send_field:parity=bff", "bwdif=mode=send_field:parity=tff", "bwdif=mode=send_field"];
+    for graph in graphs {
+        order(graph.strip_prefix("bwdif=mode=send_field").unwrap());
+        b.until(&format!(
+            "return document.querySelectorAll('input[name=way]')[2].checked && document.querySelector('dialog[open] p').textContent.startsWith('FFmpeg’s {graph} ')"
+        ));
+        assert_eq!(b.run(orders), all);
+        let frames = hashes(graph);
+        assert_eq!(frames.len(), 20);
+        for frame in [13, 4, 19] {
+            b.run(&format!("s.seek({frame});"));
+            b.settle();
+            assert_eq!(b.run("return v.hashNow('in')"), json!(frames[frame]), "{graph} {frame}");
+        }
+    }
+    assert_ne!(hashes(graphs[0]), hashes(graphs[1]));
+    assert_eq!(hashes(graphs[1]), hashes(graphs[2]));
+}

@@ -11,6 +11,14 @@ const ways = [
   ['bwdif=mode=send_field', 'One frame for each field', 'Twice the frame rate: motion stays as smooth as on a television set.'],
 ];
 
+/** Which field of a frame was taken first, as an option of bwdif. @type {[string, string][]} */
+const orders = [['', 'as the file says'], [':parity=tff', 'top field first'], [':parity=bff', 'bottom field first']];
+/** What the files of clips say of their fields. @type {Map<string, string>} */
+const said = new Map();
+
+/** @param {string} fields as the server names them */
+const fieldsText = (fields) => (fields === 'unspecified' ? 'The file does not say whether its frames are interlaced, nor which field comes first.' : `The frames of this clip are ${fields}.`);
+
 /** @param {import('./state.js').Clip} c */
 const isInterlaced = (c) => c.kind === 'video' && /field first/.test(c.fields);
 
@@ -36,13 +44,21 @@ async function deinterlace(graph) {
 
 export function deinterlaceDialog() {
   const problem = signal('');
+  const order = signal(orders.findLast(([option]) => clip.value?.lavfi.endsWith(option))?.[0] ?? '');
+  const choose = (/** @type {string} */ way) => deinterlace(way && way + order.value).then(() => (problem.value = ''), (error) => (problem.value = String(error.message ?? error)));
   dialog('Deinterlace', (close) => {
     const c = clip.value;
     if (!c) return nothing;
+    const chosen = ways.findLast(([way]) => c.lavfi.startsWith(way))?.[0] ?? '';
+    const fields = c.lavfi ? said.get(c.path) : c.fields;
     return c.kind !== 'video' ? html`<p>FFmpeg deinterlaces the clips that it reads. This one is read by Grainfield itself (${c.kind}).</p><footer><button class="main" autofocus @click=${close}>Close</button></footer>`
-      : html`<p class="dim">${c.lavfi ? `FFmpeg’s ${c.lavfi} runs before all filters.` : `The frames of this clip are ${c.fields}.`} A render and <i>Copy as command line</i> do the same as the preview, by <code>--lavfi</code>.</p>
-      ${ways.map(([graph, name, more], i) => html`<label class="way"><input type="radio" name="way" ?autofocus=${i === 0} .checked=${c.lavfi === graph} @change=${() => deinterlace(graph).then(() => (problem.value = ''), (error) => (problem.value = String(error.message ?? error)))}>
+      : html`<p class="dim">${c.lavfi ? `FFmpeg’s ${c.lavfi} runs before all filters.` : fieldsText(c.fields)} A render and <i>Copy as command line</i> do the same as the preview, by <code>--lavfi</code>.</p>
+      ${ways.map(([graph, name, more], i) => html`<label class="way"><input type="radio" name="way" ?autofocus=${i === 0} .checked=${chosen === graph} @change=${() => choose(graph)}>
         <span>${name}<br><span class="dim">${more}</span></span></label>`)}
+      <label class="order">Field order <select @change=${(/** @type {any} */ e) => {
+        order.value = e.target.value;
+        if (chosen) choose(chosen);
+      }}>${orders.map(([option, name]) => html`<option value=${option} .selected=${order.value === option}>${name}${option || !fields ? '' : ` (${fields === 'unspecified' ? 'nothing: top field first' : fields})`}</option>`)}</select></label>
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer><button class="main" @click=${close}>Close</button></footer>`;
   }, 'narrow');
@@ -55,6 +71,7 @@ export function startDeinterlacing() {
   let path = '';
   effect(() => {
     const c = clip.value;
+    if (c && !c.lavfi) said.set(c.path, c.fields);
     if (c?.path === path) return;
     path = c?.path ?? '';
     untracked(() => {

@@ -427,7 +427,7 @@ export const isFine = () => doc.value.steps.some((s) => !s.off && fine.includes(
 export const range = () => selection.value ?? [clip.value?.first ?? 0, clip.value?.last ?? 0];
 
 /** The number of frames that deinterlacing makes of one. @param {Clip | null} c */
-export const framesOfOne = (c) => (c?.lavfi?.endsWith('send_field') ? 2 : 1);
+export const framesOfOne = (c) => (c?.lavfi?.includes('send_field') ? 2 : 1);
 
 /** The frames that are cut out of the clip: those of the file, as they are shown. */
 export const cuts = computed(() => {
