@@ -31,6 +31,23 @@ fn what_is_cut_out_is_neither_played_nor_rendered() {
     assert_eq!(b.run("return s.frame.value"), json!(30));
     b.press("ArrowLeft");
     assert_eq!(b.run("return s.frame.value"), json!(9));
+    // Long steps count the frames that are left, and end at the last of them.
+    for (from, by, want) in [
+        (5, 10, 35),
+        (35, -10, 5),
+        (0, 50, 59),
+        (57, -50, 0),
+        (15, 1, 30),
+        (15, -1, 9),
+        (31, 20, 56),
+        (52, -22, 8),
+    ] {
+        assert_eq!(
+            b.run(&format!("s.seek({from}); s.step({by}); return s.frame.value")),
+            json!(want),
+            "{from} {by}"
+        );
+    }
     let seen = b.run(
         "s.seek(6); const seen = []; const stop = s.effect(() => { seen.push(s.frame.value); });
          v.loop.value = false; v.everyFrame.value = true; v.play(1);

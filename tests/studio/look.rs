@@ -35,6 +35,27 @@ fn cuts_and_markers_are_found_by_keys() {
         b.press(key);
         b.until(&format!("return document.querySelector('#frame-number').value === '{want}'"));
     }
+    // What is cut out is passed over: of a scene that begins in it, the first frame that is seen stands for it.
+    b.run("s.selection.value = [8, 14]; s.cutSelection(); s.selection.value = [20, 29]; s.cutSelection(); s.seek(3);");
+    for (key, want) in [
+        ("Ctrl+Shift+ArrowRight", 15),
+        ("Ctrl+Shift+ArrowLeft", 0),
+        ("Shift+ArrowRight", 1),
+        ("PageDown", 19),
+        ("Ctrl+Shift+ArrowLeft", 15),
+        ("Shift+ArrowLeft", 7),
+        ("Shift+ArrowRight", 15),
+    ] {
+        b.press(key);
+        b.until(&format!("return document.querySelector('#frame-number').value === '{want}'"));
+    }
+    b.press("Ctrl+Shift+ArrowRight");
+    b.until("return document.querySelector('#toasts').textContent.includes('no further cut')");
+    assert_eq!(
+        b.run("const n = s.frame.value; s.doc.value = { ...s.doc.value, cuts: {} }; return n"),
+        json!(15)
+    );
+    b.run("s.seek(0)");
     // Markers on 0 and 25; the ruler shows them, and they survive a kill.
     b.press("M");
     b.run("s.seek(25)");

@@ -5,7 +5,7 @@ import { svg } from './vendor/lit-html.js';
 import { has } from './api.js';
 import {
   addStep, canRedo, canUndo, clip, cuts, cutSelection, doc, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, report, restoreCuts, scale, seek,
-  seekMarker, selected, selectedStep, selection, timecode, timing, toast, toggleMarker, undo, userKeys, view,
+  seekMarker, selected, selectedStep, selection, step as stepKept, timecode, timing, toast, toggleMarker, undo, userKeys, view,
 } from './state.js';
 import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import { dropReference, keepReference, nextReference, reported, swapReference } from './compare.js';
@@ -44,10 +44,7 @@ const layout = (name) => () => (view.layout.value = name);
 /** @param {number} by */
 const step = (by) => () => {
   if (playing.value) play(0);
-  // Over what is cut out.
-  const to = frame.value + by;
-  const cut = cuts.value.find(([a, b]) => a <= to && to <= b);
-  seek(cut ? (by > 0 ? cut[1] + 1 : cut[0] - 1) : to);
+  stepKept(by);
 };
 /** @param {number} speed */
 const shuttle = (speed) => () => {

@@ -1,13 +1,14 @@
 // @ts-check Steps to cuts and key frames, which the server looks for.
 
 import { get } from './api.js';
-import { clip, frame, report, seek, signal, toast } from './state.js';
+import { clip, cutAt, frame, report, seek, signal, toast } from './state.js';
 
 /** @type {AbortController | null} */
 let searching = null;
 export const isSearching = signal(false);
 
-/** Goes to where the next scene begins, or the one before. A second search ends the first. @param {boolean} back */
+/** Goes to where the next scene begins, or the one before. Of a scene whose beginning is cut out, the first frame that is not
+ * stands for it. A second search ends the first. @param {boolean} back */
 export async function seekScene(back) {
   const c = clip.value;
   searching?.abort();
@@ -15,7 +16,17 @@ export async function seekScene(back) {
   if (!c) return;
   isSearching.value = true;
   try {
-    const { frame: found } = await get(`/scene/${c.id}/${frame.value}?back=${back}`, mine.signal);
+    const begin = frame.value;
+    let found = null;
+    for (let at = begin; ;) {
+      found = (await get(`/scene/${c.id}/${at}?back=${back}`, mine.signal)).frame;
+      const cut = found !== null && cutAt(found);
+      if (!cut) break;
+      at = cut[0];
+      if (back && cut[1] + 1 >= begin) continue;
+      found = cut[1] < c.last ? cut[1] + 1 : null;
+      break;
+    }
     if (found === null) toast(back ? 'this is the first frame' : 'no further cut');
     else seek(found);
   } catch (error) {
@@ -30,7 +41,11 @@ export async function seekKeyFrame(back) {
   const c = clip.value;
   if (!c) return;
   try {
-    const { frame: found } = await get(`/keyframe/${c.id}/${frame.value}?back=${back}`);
+    let found = frame.value;
+    do {
+      const cut = cutAt(found);
+      found = (await get(`/keyframe/${c.id}/${cut ? cut[back ? 0 : 1] : found}?back=${back}`)).frame;
+    } while (found !== null && cutAt(found));
     if (found === null) toast(back ? 'no key frame before this one is known' : 'no further key frame is known');
     else seek(found);
   } catch (error) {

@@ -448,6 +448,25 @@ export function keptRanges(of = range()) {
   return from <= to ? [...kept, [from, to]] : kept;
 }
 
+/** Goes on by frames that are not cut out. @param {number} by */
+export function step(by) {
+  const c = clip.value;
+  const kept = c ? keptRanges([c.first, c.last]) : [];
+  if (!kept.length) return seek(frame.value + by);
+  const before = kept.reduce((all, [a, b]) => all + Math.max(0, Math.min(b + 1, frame.value) - a), 0);
+  // A frame that is cut out is between two.
+  const isCut = !kept.some(([a, b]) => a <= frame.value && frame.value <= b);
+  let left = Math.max(0, before + by - (isCut && by > 0 ? 1 : 0));
+  for (const [a, b] of kept) {
+    if (left <= b - a) return seek(a + left);
+    left -= b - a + 1;
+  }
+  seek(kept[kept.length - 1][1]);
+}
+
+/** The cut that a frame is in. @param {number} n */
+export const cutAt = (n) => cuts.value.find(([a, b]) => a <= n && n <= b);
+
 /** `0-9,20-29`, as the option `--frames` takes it; null is all of the clip. @param {[number, number]} [of] */
 export function framesText(of = range()) {
   const c = clip.value;
