@@ -59,6 +59,56 @@ fn handles_of_a_curve_are_dragged() {
     assert_eq!(b.run(text), json!("0(bezier 0.333 0 0.667 0)=0;100=10"));
 }
 
+/// The plot has the whole range of a setting and keeps it; a key that is dragged to its end is there.
+#[test]
+fn the_values_of_a_curve_stay_where_they_are() {
+    let session = Session::new();
+    let (_studio, b) = studio_with(&session, "{ opacity: '50=0.9' }");
+    let levels = || {
+        let all = b
+            .run("return [...document.querySelectorAll('.curves .grid + .level')].map((e) => e.textContent)");
+        all.as_array().unwrap().iter().map(|e| e.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(levels(), ["0", "0.5", "1"]);
+    // The plot's lines at 0 and 1, and a key by a double click a tenth above the lower one.
+    let plot = b.run("const all = [...document.querySelectorAll('.curves .level')].filter((e) => e.previousElementSibling?.classList.contains('grid'));
+                      const y = (t) => all.find((e) => e.textContent === t).previousElementSibling.getBoundingClientRect().y;
+                      return [y('0'), y('1'), document.querySelector('.curves').getBoundingClientRect().y]");
+    let [bottom, top, above] = [0, 1, 2].map(|i| plot[i].as_f64().unwrap());
+    let key = place(&b, ".curves .key");
+    let at = [key[0] + 200.0, bottom + (top - bottom) * 0.1];
+    let click = |down: &str| json!({ "type": down, "button": 0 });
+    let go = json!({ "type": "pointerMove", "duration": 0, "x": at[0].round(), "y": at[1].round(), "origin": "viewport" });
+    let twice = ["pointerDown", "pointerUp", "pointerDown", "pointerUp"].map(click);
+    let steps: Vec<_> = std::iter::once(go).chain(twice).collect();
+    b.post("/actions", &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": steps }] }));
+    b.until("return document.querySelectorAll('.curves .key').length === 2");
+    assert_eq!(levels(), ["0", "0.5", "1"]);
+    assert_eq!(b.run("return String(getSelection())"), json!(""));
+    let text = "return s.doc.value.steps[0].values.opacity";
+    let made = b.run(text);
+    let value: f64 = made.as_str().unwrap().rsplit('=').next().unwrap().parse().unwrap();
+    assert!((value - 0.1).abs() < 0.012, "{made}");
+    // To the top and a bit beside it, beyond it, and below the plot.
+    let first = |made: serde_json::Value| made.as_str().unwrap().split([';', '=']).nth(1).unwrap().to_owned();
+    for (to, want) in
+        [(top + 2.0, "1"), (top - 5.0, "1"), (above - 40.0, "1"), (bottom - 2.0, "0"), (bottom + 12.0, "0")]
+    {
+        let key = place(&b, ".curves .key");
+        drag(&b, [key[0] + 1.0, key[1] + 1.0], [key[0] + 1.0, to]);
+        assert_eq!(first(b.run(text)), want, "dragged to {to}");
+        b.run("s.undo(); await new Promise((r) => setTimeout(r, 500));");
+    }
+    // Ctrl and the wheel enlarge the values, and a button shows all again.
+    b.run("const p = document.querySelector('.curves'); const r = p.getBoundingClientRect();
+           p.dispatchEvent(new WheelEvent('wheel', { deltaY: -1, ctrlKey: true, clientX: r.x + 99, clientY: r.y + r.height / 2, bubbles: true, cancelable: true }));");
+    b.until("return document.querySelectorAll('.curves .grid + .level')[2].textContent !== '1'");
+    b.run(
+        "[...document.querySelectorAll('.keybar button')].find((e) => e.textContent === 'See all').click()",
+    );
+    b.until("return document.querySelectorAll('.curves .grid + .level')[2].textContent === '1'");
+}
+
 /// The ruler above the curves has the same axis, also when the curves are zoomed; keys stand on it.
 #[test]
 fn the_ruler_and_the_curves_share_an_axis() {

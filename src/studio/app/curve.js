@@ -27,8 +27,15 @@ let chosenPart = -1;
 /** Curves as the server has drawn them last, by filter and setting. */
 const drawn = signal(/** @type {Map<string, Drawn & {url: string}>} */ (new Map()));
 /** `handle` is 1 or 2 where a handle of the stretch after the key is dragged.
- * @type {null | {index: number, part: number, low: number, high: number, from: number, value: number, level: boolean, handle: number}} */
+ * @type {null | {index: number, part: number, from: number, value: number, level: boolean, handle: number}} */
 let drag = null;
+/** The values of a curve that the plot shows. @typedef {{name: string, low: number, high: number}} Axis */
+/** Those at which a gesture began, until its second click. @type {Axis | null} */
+let held = null;
+/** Those that the user has enlarged. */
+const enlarged = signal(/** @type {Axis | null} */ (null));
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let releasing;
 /** Whether a key is moved by the keyboard: presses that follow each other soon are undone in one step. */
 let nudging = false;
 
@@ -171,15 +178,19 @@ function handlesOf(shape) {
 /** @param {{x: number, y: number[]}[]} handles */
 const bezier = (handles) => `bezier ${handles.map((h) => `${short(h.x, 0.001)} ${h.y.map((v) => short(Number(v.toPrecision(4)))).join(',')}`).join(' ')}`;
 
-/** The lowest and highest value that are seen. @param {Drawn} d @param {any} s */
+/** The usual range of a setting. @param {any} s @returns {[number, number]} */
+const ends = (s) => (s.kind === 'colour' ? [0, 1] : [s.soft_min ?? s.min ?? -Infinity, s.soft_max ?? s.max ?? Infinity]);
+
+/** The lowest and highest value that are seen: the whole range of a setting that has one. @param {Drawn} d @param {any} s */
 function limits(d, s) {
   const all = [...d.samples.flat(), ...d.keys.flatMap((k) => k.value)];
   const chosenKey = d.keys[chosen.value];
   const next = chosenKey && d.keys[chosen.value + 1];
   handlesOf(next ? chosenKey.shape : '')?.forEach((h, n) => h.y.forEach((v, part) => all.push(v + (n ? next : chosenKey).value[part])));
+  const [from, to] = ends(s);
+  if (to > from && Number.isFinite(to - from)) return [Math.min(from, ...all), Math.max(to, ...all)];
   let low = Math.min(...all);
   let high = Math.max(...all);
-  if (s.kind === 'colour') [low, high] = [0, 1];
   if (high - low < 1e-9) {
     const near = Math.abs(high) > 1e-9 ? Math.abs(high) * 0.5 : 1;
     [low, high] = [low - near, high + near];
@@ -194,13 +205,17 @@ function editor() {
   if (!m || !d || !d.samples.length) return nothing;
   const [w, h] = size.value;
   const [from, to] = seen();
-  const [low, high] = drag ? [drag.low, drag.high] : limits(d, m.setting);
+  const all = limits(d, m.setting);
+  const { low, high } = [held, enlarged.value].find((a) => a?.name === m.name) ?? { low: all[0], high: all[1] };
   const x = (/** @type {number} */ n) => 44 + ((n - from) / (to - from)) * (w - 56);
   const y = (/** @type {number} */ v) => h - 18 - ((v - low) / (high - low || 1)) * (h - 28);
   const frameAt = (/** @type {number} */ px) => from + ((px - 44) / (w - 56)) * (to - from);
-  const valueOf = (/** @type {number} */ py) => Math.max(m.setting.min ?? -Infinity, Math.min(m.setting.max ?? Infinity, low + ((h - 18 - py) / (h - 28)) * (high - low)));
+  const within = (/** @type {number} */ v) => Math.max(m.setting.min ?? -Infinity, Math.min(m.setting.max ?? Infinity, v));
+  const valueOf = (/** @type {number} */ py) => within(low + ((h - 18 - py) / (h - 28)) * (high - low));
   const grain = (high - low) / (h - 28);
-  const rounded = (/** @type {number} */ v) => Number(short(v, m.setting.step ?? 10 ** Math.floor(Math.log10(grain))));
+  // Near an end of the range it is the end.
+  const rounded = (/** @type {number} */ v) => ends(m.setting).find((end) => Math.abs(end - v) < 4 * grain)
+    ?? within(Number(short(v, m.setting.step ?? 10 ** Math.floor(Math.log10(grain)))));
   const place = (/** @type {PointerEvent} */ e) => {
     const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
     return [((e.clientX - box.left) * w) / box.width, ((e.clientY - box.top) * h) / box.height];
@@ -234,12 +249,23 @@ function editor() {
       };
     }));
   });
+  const up = () => {
+    drag = null;
+    clearTimeout(releasing);
+    // As long as a second click may follow.
+    releasing = setTimeout(() => {
+      held = null;
+      drawn.value = new Map(drawn.value);
+    }, 450);
+  };
   const down = (/** @type {PointerEvent} */ e) => {
+    clearTimeout(releasing);
+    held = { name: m.name, low, high };
+    /** @type {SVGSVGElement} */ (e.currentTarget).setPointerCapture(e.pointerId);
     const [px, py] = place(e);
     const arm = e.ctrlKey || e.shiftKey ? undefined : arms.find(({ end }) => Math.hypot(end[0] - px, end[1] - py) < 8);
     if (arm) {
-      /** @type {SVGSVGElement} */ (e.currentTarget).setPointerCapture(e.pointerId);
-      drag = { ...arm, low, high, from: py, value: 0, level: false };
+      drag = { ...arm, from: py, value: 0, level: false };
       return;
     }
     const hit = nearest(px, py);
@@ -252,8 +278,7 @@ function editor() {
     }
     chosen.value = hit.index;
     chosenPart = d.samples.length > 1 ? hit.part : -1;
-    svgElement.setPointerCapture(e.pointerId);
-    if (hit.index >= 0) drag = { index: hit.index, part: hit.part, low, high, from: py, value: d.keys[hit.index].value[hit.part], level: true, handle: 0 };
+    if (hit.index >= 0) drag = { index: hit.index, part: hit.part, from: py, value: d.keys[hit.index].value[hit.part], level: true, handle: 0 };
     else seek(frameAt(px));
   };
   const move = (/** @type {PointerEvent} */ e) => {
@@ -275,7 +300,7 @@ function editor() {
     const at = between(d, index, Math.round(frameAt(px)));
     // The value follows the pointer relative to where the drag began. A horizontal drag does not change it.
     drag.level &&= Math.abs(py - drag.from) < 3;
-    const dragged = drag.level ? drag.value : rounded(drag.value + valueOf(py) - valueOf(drag.from));
+    const dragged = drag.level ? drag.value : rounded(drag.value + (drag.from - py) * grain);
     const value = key.value.map((v, i) => (i === part ? dragged : v));
     const same = at === Math.round(key.frame);
     write(d.keys.map((k, i) => (i === index ? { ...k, at: same ? k.at : timeAt(at, d.keys), frame: same ? k.frame : at, value, text: partsText(m.setting, value) } : k)));
@@ -302,12 +327,18 @@ function editor() {
   const levels = [low, (low + high) / 2, high];
   return html`<svg class="curves" viewBox="0 0 ${w} ${h}" tabindex="0" role="application" data-own-keys
       aria-label="Curve of ${entry(m.step.name)?.label}: ${m.setting.label}. The table beside it has the same keys."
-      @pointerdown=${down} @pointermove=${move} @pointerup=${() => (drag = null)} @keydown=${onKey}
+      @pointerdown=${down} @pointermove=${move} @pointerup=${up} @pointercancel=${up} @keydown=${onKey}
       @wheel=${(/** @type {WheelEvent} */ e) => {
         e.preventDefault();
         const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
         const at = frameAt(((e.clientX - box.left) * w) / box.width);
         const factor = e.deltaY < 0 ? 0.8 : 1.25;
+        if (e.ctrlKey) {
+          const v = low + ((h - 18 - ((e.clientY - box.top) * h) / box.height) / (h - 28)) * (high - low);
+          const axis = { name: m.name, low: Math.max(all[0], v - (v - low) * factor), high: Math.min(all[1], v + (high - v) * factor) };
+          enlarged.value = axis.low > all[0] || axis.high < all[1] ? axis : null;
+          return;
+        }
         const next = /** @type {[number, number]} */ ([at - (at - from) * factor, at + (to - at) * factor]);
         span.value = next[1] - next[0] < 4 ? [from, to] : next;
       }}>
@@ -365,10 +396,11 @@ export function curvesTemplate() {
         <button title="The previous key" @click=${() => go(-1)}>◂◆</button>
         <button title="A key at the playhead" @click=${() => now.length && addKey(frame.value, now)}>+◆</button>
         <button title="The next key" @click=${() => go(1)}>◆▸</button>
-        <button title="The frames that the plot shows" ?disabled=${!span.value && !selection.value} @click=${() => {
+        <button title="The frames that the plot shows" ?disabled=${!span.value && !enlarged.value && !selection.value} @click=${() => {
           const [a, b] = range();
-          span.value = b > a && !span.value ? [a, b] : null;
-        }}>${span.value ? 'See all' : 'See selection'}</button>
+          span.value = b > a && !span.value && !enlarged.value ? [a, b] : null;
+          enlarged.value = null;
+        }}>${span.value || enlarged.value ? 'See all' : 'See selection'}</button>
         <span class="digits" title="The value at the playhead">${now.map((v) => short(Number(v.toPrecision(5)))).join(', ')}</span>
       </div>
       ${table(d, m)}
@@ -410,7 +442,7 @@ export function startCurves() {
   });
   effect(() => {
     void clip.value;
-    span.value = null;
+    span.value = enlarged.value = null;
   });
 }
 
