@@ -85,6 +85,13 @@ fn keys_do_what_the_list_describes() {
             "after {key}"
         );
     }
+    // In the list of filters arrows choose; Home and End are those of the playhead there, too.
+    b.run("s.addStep('noise'); s.seek(30); await 0; document.querySelector('#filters li .name').click(); document.querySelector('#filters li.chosen .name').focus();");
+    b.press("Home");
+    b.run("s.seek(40)");
+    b.press("End");
+    b.press("ArrowDown");
+    assert_eq!(b.run("return [s.selection.value, s.selected.value]"), json!([[30, 40], 1]));
     // Keys that open a window, which Escape shuts.
     for key in
         ["F1", "Ctrl+K", "Ctrl+F", "Ctrl+G", "Ctrl+O", "F2", "Ctrl+L", "Ctrl+Shift+S", "F7", "Ctrl+Shift+E"]

@@ -68,7 +68,7 @@ function row(step, i) {
 function onListKey(e) {
   const steps = doc.value.steps;
   if (e.altKey || e.ctrlKey || !steps.length) return;
-  const to = { ArrowUp: selected.value - 1, ArrowDown: selected.value + 1, Home: 0, End: steps.length - 1 }[e.key];
+  const to = { ArrowUp: selected.value - 1, ArrowDown: selected.value + 1 }[e.key];
   if (to !== undefined) {
     e.preventDefault();
     selected.value = Math.max(0, Math.min(steps.length - 1, to));

@@ -267,7 +267,7 @@ function isTyped(e, name) {
   // Space plays, wherever a button was pressed last.
   if (tag === 'BUTTON') return name === 'Enter';
   if (/^(checkbox|radio)$/.test(type) || tag === 'SUMMARY') return name === 'Space' || name === 'Enter';
-  return !!target.closest('[data-own-keys]') && /^(Arrow(Up|Down)|Home|End|Delete|Enter|Space)$/.test(name);
+  return !!target.closest('[data-own-keys]') && /^(Arrow(Up|Down)|Delete|Enter|Space)$/.test(name);
 }
 
 /** @param {KeyboardEvent} e */
