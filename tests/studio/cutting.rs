@@ -134,6 +134,9 @@ fn timecode_is_that_of_the_clip() {
     b.press("Ctrl+G");
     b.run("document.querySelector('dialog input').value = '00:00:01:00'; document.querySelector('dialog form').requestSubmit();");
     b.until("return document.querySelector('dialog .fault')?.textContent.includes('01:08:59;28')");
+    // What was wrong is typed anew.
+    b.press("9");
+    assert_eq!(b.run("return document.querySelector('dialog input').value"), json!("9"));
     assert_eq!(b.run("return s.frame.value"), json!(7));
 }
 

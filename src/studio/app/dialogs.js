@@ -391,7 +391,10 @@ export function goDialog() {
   const problem = signal('');
   dialog('Go to', (close) => html`<form @submit=${(/** @type {any} */ e) => {
       e.preventDefault();
-      const to = frameOf(e.target.querySelector('input').value);
+      const field = e.target.querySelector('input');
+      // What is not taken is typed anew.
+      field.select();
+      const to = frameOf(field.value);
       if (to === null) {
         problem.value = 'A frame (48), a distance (+100), seconds (398.4s), a time (1:02.5) or a timecode (00:00:02:12)';
         return;
