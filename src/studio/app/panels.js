@@ -188,7 +188,9 @@ export function onTold(told) {
   } else if (told.type === 'job') {
     const { job, event, text } = told.told;
     if (job) progress.value = { ...progress.value, [job]: event === 'started' ? told.told : { ...progress.value[job], ...told.told } };
-    if (event === 'warning' && text) report(text);
+    // What a render cannot keep is no failure, and that another program has written the new file is no news.
+    if (event === 'warning' && text && !text.endsWith('cannot keep everything: tags are lost (software)')) toast(text);
+    if (event === 'fault') report(text);
     if (event !== 'progress') loadJobs();
   }
 }

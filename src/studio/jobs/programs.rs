@@ -80,7 +80,7 @@ impl Jobs {
         match next {
             Ok(Some(started)) => return Some(started),
             Ok(None) => {}
-            Err(fault) => self.event(&serde_json::json!({ "event": "warning", "text": fault.text })),
+            Err(fault) => self.event(&serde_json::json!({ "event": "fault", "text": fault.text })),
         }
         lock(&self.run).take();
         None
@@ -127,7 +127,7 @@ impl Jobs {
                 && ended.live
                 && let Err(fault) = self.unable(&ended.id, pid, &last)
             {
-                self.event(&serde_json::json!({ "event": "warning", "text": fault.text }));
+                self.event(&serde_json::json!({ "event": "fault", "text": fault.text }));
             }
         }
         self.notify();
