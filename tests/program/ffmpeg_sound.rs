@@ -202,3 +202,46 @@ fn cuts_close_up() {
         }
     }
 }
+
+/// PCM is cut to the sample at every join, also where times are rounded, and where it is encoded.
+#[test]
+fn pcm_is_cut_to_the_sample() {
+    let s = Session::new();
+    // No two places are alike.
+    let tone = "aevalsrc=0.9*sin(900*t*t)|0.5*sin(700*t*t):s=48000:d=4";
+    let decoded = |file: &str| {
+        s.tool("ffmpeg", &format!("{FF} -y -i {file} -map 0:a -f s16le all.s16"));
+        s.read("all.s16").chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect::<Vec<_>>()
+    };
+    for source in ["in.avi", "in.mov", "in.mkv"] {
+        s.tool(
+            "ffmpeg",
+            &format!("{FF} -f lavfi -i testsrc2=size=64x48:rate=25:duration=4 -f lavfi -i {tone} -c:v mjpeg -c:a pcm_s16le {source}"),
+        );
+        let all = decoded(source);
+        assert_eq!(all.len(), 192_000);
+        // A second is 48000 samples, a frame 1920.
+        for (frames, ranges) in [
+            ("0-24,50-74,90-99", vec![0..48_000, 96_000..144_000, 172_800..192_000]),
+            ("0-9,11-11,13-98", vec![0..19_200, 21_120..23_040, 24_960..190_080]),
+            ("30-39,41-60", vec![57_600..76_800, 78_720..117_120]),
+        ] {
+            let wanted: Vec<_> = ranges.into_iter().flat_map(|range| all[range].to_vec()).collect();
+            for (out, more) in [
+                ("out.mkv", ""),
+                ("out.avi", "--codec mjpeg"),
+                ("out.mov", ""),
+                ("flac.mkv", "--audio-codec flac"),
+            ] {
+                s.run(&format!("render {source} {out} -y --frames {frames} {more}")).ok();
+                let got = decoded(out);
+                assert_eq!(got.len(), wanted.len(), "{source} {frames} {out}");
+                // Matroska rounds to milliseconds where reading begins.
+                let exact = source != "in.mkv" || frames.starts_with('0');
+                // From AVI to AVI, the first packet is silent, with and without cuts.
+                let from = if (source, out) == ("in.avi", "out.avi") { 1024 } else { 0 };
+                assert!(!exact || got[from..] == wanted[from..], "{source} {frames} {out}");
+            }
+        }
+    }
+}

@@ -5,6 +5,7 @@ mod audio;
 mod extent;
 mod language;
 mod packets;
+mod pcm;
 mod route;
 mod span;
 mod subtitles;

@@ -2,6 +2,7 @@
 
 use super::audio::AudioTranscoder;
 use super::extent::is_audio;
+use super::pcm::Pcm;
 use super::route::Planned;
 use super::span::Span;
 use super::subtitles::Text;
@@ -37,6 +38,22 @@ enum Conversion {
     Text(Box<Text>),
 }
 
+impl Conversion {
+    fn write(
+        &mut self,
+        packet: &mut Packet,
+        base: AVRational,
+        to: usize,
+        muxer: &mut Muxer,
+    ) -> Result<(), AvError> {
+        match self {
+            Conversion::Copy => muxer.write(packet, base, to),
+            Conversion::Audio(audio) => audio.convert(packet, base, to, muxer),
+            Conversion::Text(text) => text.convert(packet, base, to, muxer),
+        }
+    }
+}
+
 /// The route of a stream.
 struct Route {
     /// Index in the output.
@@ -46,6 +63,7 @@ struct Route {
     /// The number of cuts that its packets have passed, and the end of the last packet as written.
     cuts: usize,
     end: i64,
+    pcm: Option<Pcm>,
 }
 
 impl Route {
@@ -256,13 +274,17 @@ impl StreamCopier {
         }
         while let Some(packet) = self.next()? {
             let (p, own_base) = self.packet_and_base(&packet);
-            let time = if p.dts == NO_TIME { p.pts } else { p.dts };
+            let mut time = if p.dts == NO_TIME { p.pts } else { p.dts };
+            let route = self.routes.get(packet.stream()).and_then(Option::as_ref);
+            if time != NO_TIME && route.is_some_and(|route| route.pcm.is_some()) {
+                // a cut in it may follow
+                time = time.saturating_add(p.duration);
+            }
             if time != NO_TIME && is_later(span.output_time(time, own_base), own_base, dts, base) {
                 self.read_ahead.push_front(packet);
                 break;
             }
-            let index = packet.stream();
-            let subtitle = self.routes.get(index).and_then(Option::as_ref).is_some_and(Route::is_subtitle);
+            let subtitle = route.is_some_and(Route::is_subtitle);
             if subtitle && self.cut_end && p.pts != NO_TIME && p.duration > 0 {
                 self.pending_subtitles.push_back(packet);
             } else {
@@ -337,6 +359,13 @@ impl StreamCopier {
         if cover {
             // shown all the time: it has no time
             (p.pts, p.dts) = (0, 0);
+        } else if let Some(pcm) = route.pcm.as_mut().filter(|_| time != NO_TIME && !span.is_whole()) {
+            let tick = pcm.tick();
+            let Some(parts) = pcm.split(&packet, base, span) else { return Ok(false) };
+            for mut part in parts {
+                route.conversion.write(&mut part, tick, route.to, muxer)?;
+            }
+            return Ok(true);
         } else if time != NO_TIME {
             let trimmed = matches!(route.conversion, Conversion::Audio(_));
             if let Some(first) = span.first_in(base).filter(|&first| time < first && !trimmed) {
@@ -381,11 +410,7 @@ impl StreamCopier {
                 }
             }
         }
-        match &mut route.conversion {
-            Conversion::Copy => muxer.write(&mut packet, base, route.to)?,
-            Conversion::Audio(audio) => audio.convert(&packet, base, route.to, muxer)?,
-            Conversion::Text(text) => text.convert(&packet, base, route.to, muxer)?,
-        }
+        route.conversion.write(&mut packet, base, route.to, muxer)?;
         Ok(true)
     }
 }
@@ -468,7 +493,7 @@ fn create_route(
             Conversion::Copy
         }
     };
-    Ok(Route { to, conversion, kind, cuts: 0, end: 0 })
+    Ok(Route { to, conversion, kind, cuts: 0, end: 0, pcm: Pcm::new(parameters(from)) })
 }
 
 /// Writes an attached picture as a file, which Matroska supports.

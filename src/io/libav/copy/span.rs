@@ -37,6 +37,27 @@ impl Span {
         let inside = count > 0 && time < self.cuts.0[count - 1].to.rescale(self.base, base);
         (count, inside)
     }
+
+    /// Whether all of the input is written, as far as is known.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.first.is_none() && self.end.is_none() && self.cuts.0.is_empty()
+    }
+
+    /// The parts of a time that are written.
+    pub(crate) fn kept(&self, from: i64, to: i64, base: AVRational) -> Vec<(i64, i64)> {
+        let mut from = self.first_in(base).map_or(from, |first| from.max(first));
+        let to = self.end_in(base).map_or(to, |end| to.min(end));
+        let ticks = |time: i64| time.rescale(self.base, base);
+        let passed = self.cuts.0.partition_point(|cut| ticks(cut.to) <= from);
+        let mut kept = Vec::new();
+        for cut in self.cuts.0[passed..].iter().take_while(|cut| ticks(cut.from) < to) {
+            kept.push((from, ticks(cut.from)));
+            from = ticks(cut.to);
+        }
+        kept.push((from, to));
+        kept.retain(|(from, to)| from < to);
+        kept
+    }
 }
 
 /// What is left out between pictures, ascending. The rest is written without a gap.
