@@ -232,3 +232,29 @@ fn progress_is_one_line_and_a_narrow_list_has_its_buttons() {
     assert_eq!(seen, json!("Cancel"));
     studio.post("/jobs/stop", &json!({}));
 }
+
+/// What the output cannot keep is a note; that it does not name the program that wrote the source is not said.
+#[test]
+fn what_is_not_kept_is_a_note() {
+    let session = Session::new();
+    for (name, tags) in [("plain", "software=x"), ("more", "mood=y")] {
+        let made = std::process::Command::new("ffmpeg")
+            .args(
+                "-v error -f lavfi -i testsrc2=size=64x48:rate=25:duration=0.2 -c:v ffv1 -metadata"
+                    .split(' '),
+            )
+            .args([tags, &format!("{}/{name}.mkv", session.path("").display())])
+            .status();
+        assert!(made.unwrap().success());
+    }
+    let (studio, b) = page(&session, "");
+    b.run("globalThis.told = []; s.effect(() => { for (const t of s.toasts.value) if (!told.some((o) => o.id === t.id)) told.push(t); });");
+    for name in ["plain", "more"] {
+        let id = add(&studio, &format!("{name}.mkv"), &format!("{name}.mp4"));
+        studio.post("/jobs/start", &json!({ "id": id }));
+        is(&b, &format!("{name}.mp4"), "done");
+    }
+    b.until("return told.some((t) => /tags are lost/.test(t.text))");
+    let told = b.run("return told.filter((t) => /tags/.test(t.text)).map((t) => [t.text.split('/').pop(), t.bad])");
+    assert_eq!(told, json!([["more.mp4 (mp4) cannot keep everything: tags are lost (MOOD)", false]]));
+}

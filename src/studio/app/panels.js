@@ -189,7 +189,7 @@ export function onTold(told) {
     const { job, event, text } = told.told;
     if (job) progress.value = { ...progress.value, [job]: event === 'started' ? told.told : { ...progress.value[job], ...told.told } };
     // What a render cannot keep is no failure, and that another program has written the new file is no news.
-    if (event === 'warning' && text && !text.endsWith('cannot keep everything: tags are lost (software)')) toast(text);
+    if (event === 'warning' && text && !/cannot keep everything: tags are lost \(software\)$/i.test(text)) toast(text);
     if (event === 'fault') report(text);
     if (event !== 'progress') loadJobs();
   }
