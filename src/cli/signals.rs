@@ -5,10 +5,13 @@
 
 use super::exit::{Exit, Failure};
 use grainfield_render::session::Cancel;
-#[cfg(unix)]
-use signal_hook::consts::{SIGHUP, SIGXFSZ};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::{flag, low_level};
+use signal_hook::low_level;
+#[cfg(unix)]
+use signal_hook::{
+    consts::{SIGHUP, SIGXFSZ},
+    flag,
+};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -50,18 +53,7 @@ impl Signals {
 
     fn install() -> io::Result<Signals> {
         let signals = Signals { cancel: Cancel::new(), abort: Arc::default(), which: Arc::default() };
-        let taken =
-            || EXITS.iter().copied().filter(|(signal, exit)| *exit != Exit::HungUp || !is_ignored(*signal));
-        // With a handler, a write beyond the limit for the size of files is an error instead of the end of the program.
-        #[cfg(unix)]
-        flag::register(SIGXFSZ, Arc::default())?;
-        for (signal, exit) in taken() {
-            flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&signals.abort))?;
-            flag::register_usize(signal, Arc::clone(&signals.which), signal.unsigned_abs() as usize)?;
-            flag::register(signal, Arc::clone(signals.cancel.flag()))?;
-        }
-        // after the others, in whose order a signal is handled: the second one must not find the flag that it sets
-        let mut all = arrivals(taken().map(|(signal, _)| signal))?;
+        let mut all = signals.arrivals()?;
         let (which, abort) = (Arc::clone(&signals.which), Arc::clone(&signals.abort));
         thread::Builder::new().name("signals".into()).spawn(move || {
             let first = all.next().map(|_| Instant::now());
@@ -72,6 +64,39 @@ impl Signals {
             }
         })?;
         Ok(signals)
+    }
+
+    /// Handles signals, and waits for each.
+    #[cfg(unix)]
+    fn arrivals(&self) -> io::Result<impl Iterator<Item = ()> + Send + use<>> {
+        let taken =
+            || EXITS.iter().copied().filter(|(signal, exit)| *exit != Exit::HungUp || !is_ignored(*signal));
+        // With a handler, a write beyond the limit for the size of files is an error instead of the end of the program.
+        flag::register(SIGXFSZ, Arc::default())?;
+        for (signal, exit) in taken() {
+            flag::register_conditional_shutdown(signal, exit.code().into(), Arc::clone(&self.abort))?;
+            flag::register_usize(signal, Arc::clone(&self.which), signal.unsigned_abs() as usize)?;
+            flag::register(signal, Arc::clone(self.cancel.flag()))?;
+        }
+        // after the others, in whose order a signal is handled: the second one must not find the flag that it sets
+        let mut come = signal_hook::iterator::Signals::new(taken().map(|(signal, _)| signal))?;
+        Ok(std::iter::from_fn(move || come.forever().next().map(|_| ())))
+    }
+
+    /// The same with the events of a console, which stand for SIGINT.
+    #[cfg(windows)]
+    fn arrivals(&self) -> io::Result<impl Iterator<Item = ()> + Send + use<>> {
+        let (cancel, abort) = (Arc::clone(self.cancel.flag()), Arc::clone(&self.abort));
+        let (send, receive) = mpsc::channel();
+        let handle = move || {
+            if abort.load(Ordering::SeqCst) {
+                low_level::exit(Exit::Interrupted.code().into());
+            }
+            cancel.store(true, Ordering::SeqCst);
+            let _ = send.send(()); // nobody waits at the end of the program
+        };
+        ctrlc::set_handler(handle).map_err(io::Error::other)?;
+        Ok(receive.into_iter())
     }
 
     /// Ends the program after an interruption. Threads may still be in an encoder, which must not be taken down under
@@ -118,28 +143,6 @@ impl Signals {
     }
 }
 
-/// Waits for each of the signals.
-#[cfg(unix)]
-fn arrivals(signals: impl Iterator<Item = i32>) -> io::Result<impl Iterator<Item = ()> + Send> {
-    let mut come = signal_hook::iterator::Signals::new(signals)?;
-    Ok(std::iter::from_fn(move || come.forever().next().map(|_| ())))
-}
-
-/// The same where one cannot wait for a signal.
-#[cfg(windows)]
-fn arrivals(signals: impl Iterator<Item = i32>) -> io::Result<impl Iterator<Item = ()> + Send> {
-    let come = Arc::new(AtomicBool::new(false));
-    for signal in signals {
-        flag::register(signal, Arc::clone(&come))?;
-    }
-    Ok(std::iter::from_fn(move || {
-        while !come.swap(false, Ordering::SeqCst) {
-            thread::sleep(Duration::from_millis(50));
-        }
-        Some(())
-    }))
-}
-
 fn exit_of(which: &AtomicUsize) -> Exit {
     let which = which.load(Ordering::SeqCst);
     let exit = EXITS.iter().find(|(signal, _)| signal.unsigned_abs() as usize == which);
@@ -147,6 +150,7 @@ fn exit_of(which: &AtomicUsize) -> Exit {
 }
 
 /// Whether the program was started with this signal ignored. False if unknown.
+#[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap_or("0");

@@ -13,8 +13,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io;
-use std::os::unix::fs::FileExt;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -83,16 +82,21 @@ fn look(input: &OsStr, cancel: &Cancel) -> Result<Glance, Fault> {
     Ok(Glance { width: format.width, height: format.height, seconds })
 }
 
+fn read_at(mut file: &File, into: &mut [u8], at: u64) -> io::Result<()> {
+    file.seek(SeekFrom::Start(at))?;
+    file.read_exact(into)
+}
+
 /// The boxes of an MP4 or QuickTime file between two positions: names, and positions of their contents.
 fn boxes(file: &File, mut from: u64, to: u64) -> io::Result<Vec<([u8; 4], u64, u64)>> {
     let mut all = Vec::new();
     while from + 8 <= to && all.len() < BOXES {
         let mut head = [0; 16];
-        file.read_exact_at(&mut head[..8], from)?;
+        read_at(file, &mut head[..8], from)?;
         let (start, size) = match u32::from_be_bytes([head[0], head[1], head[2], head[3]]) {
             0 => (from + 8, to - from),
             1 => {
-                file.read_exact_at(&mut head[8..], from + 8)?;
+                read_at(file, &mut head[8..], from + 8)?;
                 (from + 16, u64::from_be_bytes(std::array::from_fn(|i| head[8 + i])))
             }
             size => (from + 8, size.into()),
@@ -114,14 +118,14 @@ fn inside(file: &File, from: u64, to: u64, way: &[&[u8; 4]]) -> io::Result<Optio
 /// The size and duration of an MP4 or QuickTime file: libav would read all of its index for that.
 fn mp4(file: &File) -> io::Result<Option<Glance>> {
     let mut head = [0; 12];
-    file.read_exact_at(&mut head, 0)?;
+    read_at(file, &mut head, 0)?;
     if !matches!(&head[4..8], b"ftyp" | b"moov" | b"mdat" | b"wide" | b"free" | b"skip") {
         return Ok(None);
     }
     let Some((from, to)) = inside(file, 0, file.metadata()?.len(), &[b"moov"])? else { return Ok(None) };
     let bytes = |at: u64| -> io::Result<[u8; 32]> {
         let mut bytes = [0; 32];
-        file.read_exact_at(&mut bytes, at)?;
+        read_at(file, &mut bytes, at)?;
         Ok(bytes)
     };
     let word = |b: &[u8; 32], at: usize| u32::from_be_bytes(std::array::from_fn(|i| b[at + i]));

@@ -49,10 +49,14 @@ def pack(out, name, tag, files, summary, python, needs):
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         record += f"{path},sha256={digest},{len(data)}\n"
     files[f"{info}/RECORD"] = (f"{record}{info}/RECORD,,\n".encode(), False)
-    target = Path(out) / f"{full}-{VERSION}-{tag}.whl"
+    zipped(Path(out) / f"{full}-{VERSION}-{tag}.whl", files)
+
+
+def zipped(target, files):
+    """Writes an archive: ``files`` is where each stands, its bytes, and whether it is a program."""
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for path, (data, program) in files.items():
-            # A fixed time, so that the same files give the same wheel.
+            # A fixed time, so that the same files give the same archive.
             entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o100755 if program else 0o100644) << 16

@@ -189,7 +189,7 @@ impl OutputFile {
         while !rest.is_empty() {
             let group = &rest[..rest.len().min(1024)];
             if lock(&self.complete).ended {
-                return Err(io::Error::from_raw_os_error(libc::ECANCELED));
+                return Err(system::from_errno(libc::ECANCELED));
             }
             let took = match &mut self.target {
                 Some(Target::Stream(file)) => file.write_vectored(group),
@@ -294,12 +294,12 @@ impl OutputFile {
         let state = Arc::clone(&self.complete);
         let written = lock(&state);
         if written.ended {
-            return Err(self.error(io::Error::from_raw_os_error(libc::ECANCELED)));
+            return Err(self.error(system::from_errno(libc::ECANCELED)));
         }
         let Some(Target::File { partial, overwrite }) = self.target.take() else { return Ok(()) };
         let folder = partial.folder().to_path_buf();
         let Err((partial, cause)) = partial.persist(overwrite) else {
-            let _ = File::open(folder).and_then(|f| f.sync_all());
+            let _ = system::sync_folder(&folder);
             return Ok(());
         };
         let kept = partial.keep().map_err(|e| self.error(e))?;

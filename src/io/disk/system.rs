@@ -1,19 +1,16 @@
-//! What Unix and Windows do in different ways, under one name each. Nothing else of what is built without FFmpeg names
-//! a system, except for files without a name, which only Linux has.
+//! What Unix and Windows do in different ways, under one name each. Nothing else names a system, except for signals,
+//! files without a name, which only Linux has, and the allocator of glibc.
 
 #[cfg(unix)]
-pub(crate) use unix::{
-    descriptor, duplicate, file_id, link, open_no_link, path_id, private, without_waiting,
-};
+use unix as system;
 #[cfg(windows)]
-pub(crate) use windows::{
-    descriptor, duplicate, file_id, link, open_no_link, path_id, private, without_waiting,
-};
+use windows as system;
 
-#[cfg(unix)]
-pub use unix::name_of;
-#[cfg(windows)]
-pub use windows::name_of;
+pub(crate) use system::{
+    descriptor, duplicate, errno, file_id, from_errno, has_data, is_fifo, link, open_no_link, path_id,
+    private, sync_folder, without_waiting,
+};
+pub use system::{end, name_of};
 
 /// What tells a file from all others: its disk, and its number there.
 pub(crate) type FileId = (u64, u64);
@@ -21,14 +18,19 @@ pub(crate) type FileId = (u64, u64);
 #[cfg(unix)]
 mod unix {
     use super::FileId;
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::fs::{AtFlags, CWD, linkat};
+    use rustix::io::Errno;
+    use rustix::process::{Pid, Signal, kill_process};
     use std::ffi::OsStr;
     use std::fs::{DirBuilder, File, Metadata, OpenOptions};
     use std::io;
     use std::os::fd::{AsFd, AsRawFd};
     use std::os::unix::ffi::OsStrExt;
-    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+    use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt};
     use std::path::{Path, PathBuf};
+    use std::process::Child;
+    use std::time::Duration;
 
     /// A part of a name, from its bytes.
     pub fn name_of(bytes: &[u8]) -> &OsStr {
@@ -68,6 +70,44 @@ mod unix {
         }
     }
 
+    /// Whether this is a named pipe.
+    pub(crate) fn is_fifo(meta: &Metadata) -> bool {
+        meta.file_type().is_fifo()
+    }
+
+    /// Whether a pipe has data or has been closed, within a time. One that never had a writer has neither.
+    pub(crate) fn has_data(pipe: &File, within: Duration) -> io::Result<bool> {
+        let time = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
+        match poll(&mut [PollFd::new(pipe, PollFlags::IN)], Some(&time)) {
+            Err(Errno::INTR) => Ok(false),
+            found => Ok(found? > 0),
+        }
+    }
+
+    /// Asks a program to end: it completes what it has finished.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn end(child: &mut Child) -> io::Result<()> {
+        let id = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        Ok(id.map_or(Ok(()), |id| kill_process(id, Signal::TERM))?)
+    }
+
+    /// The number that C has for an error.
+    pub(crate) fn errno(error: &io::Error) -> i32 {
+        error.raw_os_error().unwrap_or(libc::EIO)
+    }
+
+    /// The error with this number in C.
+    pub(crate) fn from_errno(number: i32) -> io::Error {
+        io::Error::from_raw_os_error(number)
+    }
+
+    /// Makes the names in a folder last through a crash.
+    pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+        File::open(folder)?.sync_all()
+    }
+
     /// Makes folders that only their owner can use.
     pub(crate) fn private(folders: &mut DirBuilder) -> &mut DirBuilder {
         folders.mode(0o700)
@@ -88,16 +128,34 @@ mod unix {
 mod windows {
     use super::FileId;
     use std::ffi::OsStr;
-    use std::fs::{DirBuilder, File, OpenOptions};
+    use std::fs::{DirBuilder, File, Metadata, OpenOptions};
     use std::io;
     use std::os::windows::fs::OpenOptionsExt;
     use std::os::windows::io::AsHandle;
     use std::path::{Path, PathBuf};
+    use std::process::Child;
+    use std::time::Duration;
     use winapi_util::file::information;
 
     // Of CreateFileW: opens a link itself, and opens folders too.
     const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
     const BACKUP_SEMANTICS: u32 = 0x0200_0000;
+
+    /// Numbers of errors in C, and those that the system has for them.
+    const ERRORS: [(i32, i32); 12] = [
+        (libc::ENOENT, 2),
+        (libc::ENOENT, 3),
+        (libc::EACCES, 5),
+        (libc::EACCES, 32),
+        (libc::EIO, 1117),
+        (libc::ENOSPC, 112),
+        (libc::EPIPE, 232),
+        (libc::EPIPE, 109),
+        (libc::EEXIST, 80),
+        (libc::EFBIG, 223),
+        (libc::EROFS, 19),
+        (libc::ECANCELED, 995),
+    ];
 
     /// A part of a name, from its bytes. One that is not Unicode is that of no file.
     pub fn name_of(bytes: &[u8]) -> &OsStr {
@@ -128,6 +186,39 @@ mod windows {
         let file = options.clone().custom_flags(OPEN_REPARSE_POINT).open(path)?;
         let is_link = file.metadata()?.is_symlink();
         Ok((!is_link).then_some(file))
+    }
+
+    pub(crate) fn is_fifo(_: &Metadata) -> bool {
+        false
+    }
+
+    pub(crate) fn has_data(_: &File, _: Duration) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    /// Ends a program at once, since it cannot be asked: what it is writing keeps its partial name.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn end(child: &mut Child) -> io::Result<()> {
+        child.kill()
+    }
+
+    /// The number that C has for an error.
+    pub(crate) fn errno(error: &io::Error) -> i32 {
+        let found = ERRORS.iter().find(|(_, system)| error.raw_os_error() == Some(*system));
+        found.map_or(libc::EIO, |(number, _)| *number)
+    }
+
+    /// The error with this number in C.
+    pub(crate) fn from_errno(number: i32) -> io::Error {
+        let found = ERRORS.iter().find(|(known, _)| *known == number);
+        found.map_or(io::ErrorKind::Other.into(), |(_, system)| io::Error::from_raw_os_error(*system))
+    }
+
+    /// Nothing: the file system keeps names by itself, and does not open folders.
+    pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+        Ok(())
     }
 
     pub(crate) fn private(folders: &mut DirBuilder) -> &mut DirBuilder {

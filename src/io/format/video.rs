@@ -1,7 +1,7 @@
 //! All other inputs: y4m is read here, the rest by FFmpeg.
 
 use super::{Files, FormatDescriptor, InputDescriptor, OutputDescriptor, raw, y4m};
-use crate::disk::reach;
+use crate::disk::{name_of, reach, system};
 use crate::format::images::pattern::Pattern;
 use crate::format::images::{Kind, files::is_glob};
 use crate::journal::shard;
@@ -9,7 +9,6 @@ use crate::libav;
 use crate::media::{Options, Source, SourceError};
 use std::ffi::OsStr;
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -53,7 +52,7 @@ pub const NUT: FormatDescriptor = FormatDescriptor {
 fn pipe_of(name: &OsStr) -> Option<&OsStr> {
     let file = match name.as_encoded_bytes().strip_prefix(b"nut:")? {
         [] => OsStr::new("-"),
-        file => OsStr::from_bytes(file),
+        file => name_of(file),
     };
     libav::sink::is_pipe(file).then_some(file)
 }
@@ -84,8 +83,7 @@ fn open(input: &OsStr, options: &Options) -> Result<Box<dyn Source>, SourceError
         Err(cause) => return Err(io(cause)),
     };
     if !meta.is_file() {
-        use std::os::unix::fs::FileTypeExt;
-        let pipe = match meta.file_type().is_fifo() {
+        let pipe = match system::is_fifo(&meta) {
             true => libav::fifo::open(path, Arc::clone(&options.stop)).map_err(io)?,
             false => Box::new(reach::open(path).map_err(io)?),
         };

@@ -1,5 +1,6 @@
 //! libav's error codes as text.
 
+use crate::disk::system;
 use ffmpeg_sys_next as sys;
 use std::ffi::CStr;
 use std::fmt;
@@ -25,7 +26,7 @@ impl AvError {
         if self == AvError::EXIT {
             return Some(std::io::ErrorKind::Interrupted.into());
         }
-        (-4096..0).contains(&self.0).then(|| std::io::Error::from_raw_os_error(-self.0))
+        (-4096..0).contains(&self.0).then(|| system::from_errno(-self.0))
     }
 }
 

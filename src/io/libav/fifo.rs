@@ -1,17 +1,15 @@
 //! Named pipes, whose reads end when a job is stopped.
 
 use super::interrupt::StopFlag;
-use crate::disk::reach;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use crate::disk::{reach, system};
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// The interval at which a silent pipe is polled.
-const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+const TICK: Duration = Duration::from_millis(50);
 
 /// A named pipe that may not have a writer yet, or any more.
 struct Fifo {
@@ -25,7 +23,7 @@ struct Fifo {
 /// # Errors
 /// The pipe cannot be opened.
 pub fn open(path: &Path, stop: StopFlag) -> io::Result<Box<dyn Read + Send>> {
-    let file = reach::open_with(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK), path)?;
+    let file = reach::open_with(system::without_waiting(OpenOptions::new().read(true)), path)?;
     Ok(Box::new(Fifo { file, stop }))
 }
 
@@ -33,17 +31,15 @@ impl Read for Fifo {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
             // A pipe that never had a writer is silent; only one that its writer has closed is at its end.
-            match poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&TICK)) {
-                Ok(0) | Err(Errno::INTR) => {}
-                Ok(_) => match self.file.read(into) {
+            if system::has_data(&self.file, TICK)? {
+                match self.file.read(into) {
                     Err(e) if e.kind() == ErrorKind::WouldBlock => {}
                     read => return read,
-                },
-                Err(error) => return Err(error.into()),
+                }
             }
             if self.stop.load(Ordering::Relaxed) {
                 // not `Interrupted`, after which readers would try again
-                return Err(io::Error::from_raw_os_error(libc::ECANCELED));
+                return Err(system::from_errno(libc::ECANCELED));
             }
         }
     }
@@ -53,7 +49,7 @@ impl Read for Fifo {
 mod tests {
     use super::*;
     use std::sync::Arc;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     fn pipe() -> (tempfile::TempDir, std::path::PathBuf) {
         let dir = tempfile::tempdir().unwrap();

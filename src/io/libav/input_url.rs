@@ -2,11 +2,9 @@
 
 use super::interrupt::StopFlag;
 use crate::disk::cache::Cache;
-use crate::disk::reach;
+use crate::disk::{name_of, reach, system};
 use ffmpeg_sys_next as sys;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int};
-use std::os::fd::AsRawFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -92,23 +90,22 @@ unsafe extern "C" fn open_within(
 ) -> c_int {
     // SAFETY: libav gives a string.
     let name = unsafe { CStr::from_ptr(url) }.to_bytes();
-    let name = OsStr::from_bytes(name.strip_prefix(b"file:").unwrap_or(name));
+    let name = name_of(name.strip_prefix(b"file:").unwrap_or(name));
     if flags & sys::AVIO_FLAG_WRITE != 0 || (protocol(name).is_some() && !Path::new(name).exists()) {
         return -libc::EACCES;
     }
     let opened = reach::open(Path::new(name)).and_then(|file| {
-        // The descriptor is used, since the name may have got another meaning.
-        let same = format!("file:/proc/self/fd/{}", file.as_raw_fd());
-        let same =
-            if cfg!(target_os = "linux") { same.into_bytes() } else { [b"file:", name.as_bytes()].concat() };
-        Ok((CString::new(same)?, file))
+        // The descriptor is used where it has a name, since the name may have got another meaning.
+        let descriptor = system::descriptor(&file);
+        let same = if descriptor.exists() { descriptor.as_os_str() } else { name };
+        Ok((CString::new([b"file:", same.as_encoded_bytes()].concat())?, file))
     });
     match opened {
         // SAFETY: the arguments are those of libav's own function, except for the name, which is a string.
         Ok((same, _file)) => unsafe {
             sys::avio_open2(io, same.as_ptr(), flags, &raw const (*context).interrupt_callback, options)
         },
-        Err(error) => -error.raw_os_error().unwrap_or(libc::EACCES),
+        Err(error) => -error.raw_os_error().map_or(libc::EACCES, |_| system::errno(&error)),
     }
 }
 
@@ -152,7 +149,7 @@ mod tests {
     fn names_and_protocols() {
         let url = |name: &[u8], allowed: &[&str]| {
             let allowed: Vec<String> = allowed.iter().map(|a| (*a).to_owned()).collect();
-            input_url(OsStr::from_bytes(name), &allowed, &StopFlag::default()).map(|p| p.url.into_bytes())
+            input_url(name_of(name), &allowed, &StopFlag::default()).map(|p| p.url.into_bytes())
         };
         assert_eq!(url(b"a.mkv", &[]).unwrap(), b"file:a.mkv");
         assert_eq!(url(b"a:b.mkv", &[]).unwrap(), b"file:a:b.mkv");

@@ -2,6 +2,7 @@
 
 use super::error::{AvError, check};
 use super::raw::{Fields, parameters, parameters_mut, stream_mut};
+use crate::disk::system;
 use ffmpeg_next::format::context::{Output, StreamIo};
 use ffmpeg_next::packet::Mut;
 use ffmpeg_next::{Codec, Packet, format};
@@ -10,7 +11,6 @@ use grainfield_filters::host::lock;
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::mem;
-use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex};
 
 /// The size of the write buffer.
@@ -45,11 +45,12 @@ impl Write for Target {
         let (mut place, mut rest) = (target.at, bytes);
         target.at += bytes.len() as u64;
         target.size = target.size.max(target.at);
-        while let Some(file) = target.file.as_ref().filter(|_| !rest.is_empty()) {
-            let wrote = if target.is_pipe { (&*file).write(rest) } else { file.write_at(rest, place) };
+        while let Some(mut file) = target.file.as_ref().filter(|_| !rest.is_empty()) {
+            let placed = if target.is_pipe { Ok(0) } else { file.seek(SeekFrom::Start(place)) };
+            let wrote = placed.and_then(|_| file.write(rest));
             let error = match wrote {
                 Err(e) if e.kind() == ErrorKind::Interrupted => continue,
-                Err(e) => e.raw_os_error().unwrap_or(libc::EIO),
+                Err(e) => system::errno(&e),
                 Ok(0) => libc::ENOSPC,
                 Ok(n) => {
                     place += n as u64;
@@ -60,7 +61,7 @@ impl Write for Target {
             target.error.get_or_insert(AvError(-error));
             if target.reserve.take().is_none() {
                 target.unwritten_from.get_or_insert(place);
-                return Err(io::Error::from_raw_os_error(error));
+                return Err(system::from_errno(error));
             }
         }
         Ok(bytes.len())
@@ -79,7 +80,7 @@ impl Seek for Target {
             SeekFrom::Current(offset) => target.at.checked_add_signed(offset),
             SeekFrom::End(offset) => target.size.checked_add_signed(offset),
         };
-        target.at = place.ok_or_else(|| io::Error::from_raw_os_error(libc::EINVAL))?;
+        target.at = place.ok_or_else(|| system::from_errno(libc::EINVAL))?;
         Ok(target.at)
     }
 }
@@ -223,8 +224,8 @@ impl Muxer {
         // SAFETY: a context with a header, and a packet, both ours. The wrapper's call refuses packets without bytes.
         let written =
             check(unsafe { sys::av_interleaved_write_frame(self.output.as_mut_ptr(), packet.as_mut_ptr()) });
-        // an error for which the reserved disk space made up counts, too
-        let written = written.and(lock(&self.target.0).error.map_or(Ok(()), Err));
+        // an error for which the reserved disk space made up counts, too; the wrapper passes on the system's number
+        let written = lock(&self.target.0).error.map_or(written.map(|_| ()), Err);
         self.failed |= written.is_err();
         written
     }

@@ -14,7 +14,7 @@ pub fn quiet_svt_av1() {
 /// Keeps free memory small: large blocks go back to the system when they are freed, instead of waiting in one of the
 /// allocator's heaps, of which each thread may have its own. Only for glibc, which does so.
 pub fn limit_free_memory() {
-    #[cfg(target_env = "gnu")]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: sets a number.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 20);
@@ -23,7 +23,7 @@ pub fn limit_free_memory() {
 
 /// Gives free memory back to the system.
 pub fn release_free_memory() {
-    #[cfg(target_env = "gnu")]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: has no requirements.
     unsafe {
         libc::malloc_trim(0);

@@ -3,6 +3,7 @@
 use super::{JobRow, Jobs, Program, Run};
 use crate::fault::Fault;
 use grainfield_filters::host::lock;
+use grainfield_io::disk::end;
 use grainfield_render::batch::fingerprint::resolve;
 use grainfield_render::batch::queue::{Claim, State};
 use std::io::{BufRead, BufReader};
@@ -160,10 +161,7 @@ impl Jobs {
         let mut any = false;
         for program in children.iter_mut().filter(|program| id.is_none_or(|id| program.id == id)) {
             (program.live, any) = (false, true);
-            if let Some(pid) = i32::try_from(program.child.id()).ok().and_then(rustix::process::Pid::from_raw)
-            {
-                let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-            }
+            let _ = end(&mut program.child); // it may have ended by itself
         }
         any
     }

@@ -3,7 +3,7 @@
 //! Every frame is written to a file without a name, so a file with its final name is always complete; completed files are
 //! kept when a job is interrupted. Frames keep their numbers.
 
-use crate::disk::{DiskError, Partial, PartialOutput, check_folder, folder_of};
+use crate::disk::{DiskError, Partial, PartialOutput, check_folder, folder_of, system};
 use crate::encoding::Encoding;
 use crate::format::ONLY_VIDEO;
 use crate::format::images::exr::Storing;
@@ -433,7 +433,7 @@ impl Rescue for Encoder {
         if let Some(manifest_files) = &self.manifest_files {
             let _ = manifest_files.sync();
         }
-        let _ = std::fs::File::open(&self.folder).and_then(|f| f.sync_all());
+        let _ = system::sync_folder(&self.folder);
         Ok(PartialOutput { partial: None, frames: Some(frames.named.len() as u64) })
     }
 }

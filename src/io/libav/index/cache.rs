@@ -7,17 +7,16 @@
 use super::Index;
 use super::exact::ExactIndex;
 use crate::disk::cache::{Cache, Kind, seal, unseal};
+use crate::disk::{name_of, system};
 use crate::libav::input_url::InputUrl;
 use grainfield_filters::frame::md5;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::ffi::OsStr;
 use std::fs;
 use std::marker::PhantomData;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 /// An index that is stored.
 pub(crate) trait Cached: Serialize + DeserializeOwned {
@@ -53,15 +52,17 @@ impl<T: Cached> IndexCache<T> {
     pub(crate) fn new(address: &InputUrl, stream: usize) -> Option<IndexCache<T>> {
         let cache = Arc::clone(address.cache.as_ref()?);
         let path = address.url.to_bytes().strip_prefix(b"file:")?;
-        let path = fs::canonicalize(Path::new(OsStr::from_bytes(path))).ok()?;
+        let path = fs::canonicalize(Path::new(name_of(path))).ok()?;
         let meta = fs::metadata(&path).ok().filter(|m| m.is_file() && m.len() >= T::MIN_BYTES)?;
         let mut key = T::MAGIC.to_vec();
         let versions = [ffmpeg_next::format::version(), ffmpeg_next::codec::version()];
-        let numbers = [meta.dev(), meta.ino(), meta.len(), meta.mtime() as u64, meta.mtime_nsec() as u64];
+        let (device, inode) = system::path_id(&path, true).ok()??;
+        let changed = meta.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let numbers = [device, inode, meta.len(), changed.as_secs(), changed.subsec_nanos().into()];
         versions.iter().for_each(|v| key.extend(v.to_le_bytes()));
         numbers.iter().for_each(|v| key.extend(v.to_le_bytes()));
         key.extend((stream as u64).to_le_bytes());
-        key.extend(path.as_os_str().as_bytes());
+        key.extend(path.as_os_str().as_encoded_bytes());
         Some(IndexCache { cache, name: md5(&key), key, contents: PhantomData })
     }
 

@@ -31,6 +31,7 @@ use crate::encoding::{Encoding, Pass};
 use crate::media::{Plan, Sink, SinkError};
 use grainfield_filters::frame::Format;
 use std::ffi::OsStr;
+use std::io;
 
 /// Whether the output is named as a video file that libav can write.
 pub fn recognises(output: &OsStr) -> bool {
@@ -88,8 +89,12 @@ fn av_fault(name: &str, doing: &str, error: AvError) -> SinkError {
     if error == AvError(-libc::EPIPE) {
         return SinkError::Disk(DiskError::Closed { name: name.into() });
     }
-    let system = [libc::ENOSPC, libc::EIO, libc::EDQUOT, libc::EFBIG, libc::EROFS, libc::EPERM, libc::EACCES];
-    if let Some(cause) = error.io().filter(|_| error == AvError::EXIT || system.contains(&-error.0)) {
+    let system = |cause: &io::Error| {
+        use io::ErrorKind::{FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+        let kinds = [FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull];
+        kinds.contains(&cause.kind()) || error == AvError(-libc::EIO) || error == AvError::EXIT
+    };
+    if let Some(cause) = error.io().filter(system) {
         return SinkError::io(name.into(), cause);
     }
     SinkError::bad(name.into(), format!("{doing}: {error}{messages}"))

@@ -8,7 +8,6 @@ use ffmpeg_next::Packet;
 use ffmpeg_next::packet::Mut;
 use ffmpeg_sys_next as sys;
 use std::ffi::CString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Reads a container packet by packet.
@@ -22,7 +21,7 @@ impl PartReader {
     /// Opens a file; with `probe`, packets complete its header.
     pub(super) fn open(path: &Path, probe: bool) -> Result<PartReader, SinkError> {
         let name = path.display().to_string();
-        let url = CString::new([b"file:", path.as_os_str().as_bytes()].concat());
+        let url = CString::new([b"file:", path.as_os_str().as_encoded_bytes()].concat());
         let url = url.map_err(|_| fault(path, "the name contains a zero byte".into()))?;
         // without edit lists
         let options = [("protocol_whitelist", "file"), ("ignore_editlist", "1")];

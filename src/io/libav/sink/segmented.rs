@@ -6,7 +6,7 @@ use super::part_reader::PartReader;
 use super::setup::{Setup, prepare};
 use super::video_file::VideoFile;
 use super::{av_fault, fault};
-use crate::disk::{DiskError, Partial, PartialOutput};
+use crate::disk::{DiskError, Partial, PartialOutput, system};
 use crate::journal::segments::{self, SegmentGrid};
 use crate::journal::{CommitHook, JoinRecord, PacketRecord};
 use crate::libav::container::Container;
@@ -153,7 +153,7 @@ impl Segmented {
         let count = written.as_mut().ok_or_else(|| self.io(ErrorKind::Interrupted.into()))?;
         partial.persist(true).map_err(|(_, e)| self.io(e))?;
         *count += frames;
-        File::open(&self.grid.folder).and_then(|folder| folder.sync_all()).map_err(|e| self.io(e))
+        system::sync_folder(&self.grid.folder).map_err(|e| self.io(e))
     }
 
     /// Puts the packets of all segments into the file. Returns them.
