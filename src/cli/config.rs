@@ -65,17 +65,10 @@ pub(super) struct Config {
     pub(super) about: Option<String>,
 }
 
-/// `grainfield` in `XDG_CONFIG_HOME`, else in `~/.config`.
-fn folder() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|h| h.join(".config")))?;
-    Some(base.join("grainfield"))
-}
-
 impl Config {
     /// Reads the file, if there is one and it is not to be ignored.
     pub(super) fn read(ignored: bool) -> Result<Config, Failure> {
-        let folder = folder();
+        let folder = grainfield_io::disk::user_folder("XDG_CONFIG_HOME", ".config");
         let file = folder.as_ref().map(|f| f.join("config.toml")).filter(|f| !ignored && f.exists());
         let config = Config { folder, ..Config::default() };
         file.map_or(Ok(config.clone()), |file| config.with(&file))

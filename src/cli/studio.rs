@@ -50,17 +50,10 @@ pub(super) struct StudioArgs {
     pub idle: u64,
 }
 
-/// `$XDG_STATE_HOME/grainfield`, else `~/.local/state/grainfield`.
-fn state_folder() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = absolute("XDG_STATE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".local/state")))?;
-    Some(base.join("grainfield"))
-}
-
 pub(super) fn run(typed: StudioArgs, environment: &Environment) -> Result<Exit, Failure> {
     let StudioArgs { input, recipe, no_browser, port, allow_host, allow_folder, memory, idle } = typed;
     let cache = environment.cache.clone().filter(|folder| folder.as_os_str() != "none");
-    let state = state_folder();
+    let state = grainfield_io::disk::user_folder("XDG_STATE_HOME", ".local/state");
     let looks = environment.config.folder.as_ref().map(|folder| folder.join("looks"));
     let options = Options {
         input,

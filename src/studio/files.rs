@@ -92,7 +92,7 @@ impl Roots {
             return Err(Fault::new("the file name is missing"));
         }
         // FFmpeg would interpret the text before a colon as a protocol.
-        if name.split('/').next().is_some_and(|first| first.contains(':')) {
+        if !Path::new(name).is_absolute() && name.split('/').next().is_some_and(|first| first.contains(':')) {
             return Err(Fault::new(format!("{name}: protocols are not allowed here")));
         }
         let path = self.first().join(name);

@@ -41,8 +41,7 @@ use axum::routing::{get, post};
 use axum::{Router, middleware};
 use grainfield_io::disk::reach;
 use grainfield_render::batch::fingerprint::Resolve;
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -197,7 +196,7 @@ async fn close_idle_clips(studio: &Arc<state::Studio>, idle: Duration) {
 /// Random bytes in hexadecimal digits.
 fn random(count: usize) -> io::Result<String> {
     let mut bytes = vec![0; count];
-    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes.iter().map(|b| format!("{b:02x}")).collect())
 }
 
@@ -223,8 +222,7 @@ fn browse(address: &str) -> io::Result<()> {
     );
     page.write_all(text.as_bytes())?;
     let path = page.into_temp_path();
-    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let mut child = Command::new(opener)
+    let mut child = Command::new(reveal::OPENER)
         .arg(AsRef::<Path>::as_ref(&path))
         .stdin(Stdio::null())
         .stdout(Stdio::null())

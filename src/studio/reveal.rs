@@ -5,6 +5,13 @@ use crate::Options;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// The program that opens files and folders.
+pub(super) const OPENER: &str = match () {
+    () if cfg!(target_os = "macos") => "open",
+    () if cfg!(windows) => "explorer.exe",
+    () => "xdg-open",
+};
+
 /// The program that opens a folder; `None` where there is no screen, or the page may be on another machine.
 pub(super) fn program(options: &Options) -> Option<PathBuf> {
     let is_screen = |name: &str| std::env::var_os(name).is_some_and(|screen| !screen.is_empty());
@@ -14,13 +21,8 @@ pub(super) fn program(options: &Options) -> Option<PathBuf> {
     {
         return None;
     }
-    let name = match () {
-        () if cfg!(target_os = "macos") => "open",
-        () if cfg!(windows) => "explorer.exe",
-        () => "xdg-open",
-    };
     let folders: Vec<PathBuf> = std::env::split_paths(&std::env::var_os("PATH")?).collect();
-    folders.iter().filter(|f| f.is_absolute()).map(|f| f.join(name)).find(|program| program.is_file())
+    folders.iter().filter(|f| f.is_absolute()).map(|f| f.join(OPENER)).find(|program| program.is_file())
 }
 
 /// Opens the folder of a file, never the file: which program that would start is not ours to choose.

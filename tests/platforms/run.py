@@ -2,7 +2,7 @@
 
 Builds `golden.rs` and its standard library for each platform with Debian's Rust, runs it by an emulator, and compares
 what it prints with tests/golden. The short form leaves out the slowest chains; the full form computes all, on more platforms,
-and runs the tests of videos with other versions of FFmpeg."""
+runs the tests of videos with other versions of FFmpeg, and the program for Windows with FFmpeg beside that of this system."""
 
 import concurrent.futures
 import os
@@ -14,9 +14,13 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests/platforms"
+sys.path.insert(0, str(ROOT / "filters/hosts/package"))
+import windows  # noqa: E402 (what makes the archive for Windows)
+
 OUT = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target/platforms")).resolve()
 FULL = sys.argv[1:2] == ["full"]
 CHOSEN = sys.argv[2:] if FULL else sys.argv[1:]
@@ -68,6 +72,7 @@ PACKAGES = (
     "libavcodec-dev,libavfilter-dev,libavformat-dev,libavutil-dev,libswresample-dev,ffmpeg,"
     "clang,libclang-dev,gcc,libc6-dev,pkg-config,binutils,procps"
 )
+PROGRAM = "Windows-FFmpeg"
 # Modules of tests/program that make videos with FFmpeg's programs and read them with its libraries.
 VIDEO = ["ffmpeg", "containers", "losses", "tracks", "hold", "jobs", "encoding"]
 # They damage fixed places of a clip, which every version of an encoder makes otherwise. Hits at other places show a fault
@@ -154,9 +159,12 @@ def build(target, linker, flags):
     return next(p for s in ("", ".exe", ".wasm") if (p := OUT / target / f"debug/golden{s}").is_file())
 
 
+WINE_ENV = {"WINEPREFIX": str(OUT / "wine"), "WINEDEBUG": "-all", "GRAINFIELD_CACHE": "none", "LC_ALL": "C.UTF-8"}
+
+
 def lines(command):
     """The lines of a program as it prints them; one that is silent for too long is killed."""
-    env = {**os.environ, "WINEPREFIX": str(OUT / "wine"), "WINEDEBUG": "-all"}
+    env = {**os.environ, **WINE_ENV}
     run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env, start_new_session=True)
     got = queue.Queue()
     reader = threading.Thread(target=lambda: [*map(got.put, run.stdout), got.put(None)], daemon=True)
@@ -195,8 +203,87 @@ def compare(command, golden):
     return equal, wrong
 
 
+CHAINS = ["", "noise=strength=8", "grain=preset=35mm", "noise=strength=4,vignette,dust"]
+# What both programs do in a folder {0}, and the files that both read afterwards: a path of Windows has other separators.
+DONE = [
+    (["render", "{0}clip ü.mkv", "{0}b.####.png", "-f", "grain", "--frames", "3-9"], "{0}b.*.png"),
+    (["render", "{0}clip ü.mkv", "{0}c ü.mkv", "-f", "noise", "--codec", "ffv1"], "{0}c ü.mkv"),
+    (["render", "{0}clip.mp4", "{0}d.mp4", "-f", "noise", "--codec", "libx264", "--lossless"], "{0}d.mp4"),
+    (["frame", "{0}clip.mp4", "17", "{0}e.png", "-f", "grain"], "{0}e.png"),
+]
+SLOW_JOB = ["render", "pattern:bars:size=960x540:frames=300", "-f", "fluid,flock", "--codec", "ffv1"]
+
+
+def ended(command, signals, output):
+    """Sends signals to a program when it has written something; returns its exit status."""
+    run = subprocess.Popen(command, env={**os.environ, **WINE_ENV}, start_new_session=True, stderr=subprocess.DEVNULL)
+    try:
+        late = time.monotonic() + SILENT
+        while not any(path.stat().st_size > 1 << 18 for path in output.parent.rglob(output.name)):
+            if run.poll() is not None or time.monotonic() > late:
+                raise RuntimeError(f"{output.name}: nothing is written")
+            time.sleep(0.2)
+        run.send_signal(signals)
+        return run.wait(SILENT)
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+
+
+def program_on_windows():
+    """Unpacks the archive for Windows, and compares its program with that of this system; returns what is wrong."""
+    subprocess.run(["cargo", "build", "--locked", "--workspace", "--bin", "grainfield"], cwd=ROOT, check=True)
+    native = str(pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/grainfield")
+    place = OUT / "for Windows ü"
+    shutil.rmtree(place, ignore_errors=True)
+    with zipfile.ZipFile(windows.package("dev")) as archive:
+        archive.extractall(place)
+    (folder,) = place.iterdir()
+    shutil.copy(OUT / "bcryptprimitives.dll", folder)
+    wine = [WINE, str(folder / "grainfield.exe")]
+    kinds = [([native], f"{place}/native/"), (wine, f"Z:{place}/wine/".replace("/", "\\"))]
+    files = [place / "native", place / "wine"]
+    source = [native, "render", "pattern:zoneplate:size=320x180:frames=40", "-f", "noise=strength=3"]
+    subprocess.run(["mkdir", *files], check=True)
+    for name in ("clip.mp4", "clip ü.mkv"):
+        subprocess.run([*source, "-q", files[0] / name], check=True)
+        shutil.copy(files[0] / name, files[1])
+    wrong = []
+
+    def both(what, *arguments, end=None):
+        got = []
+        for command, at in kinds:
+            try:
+                got.append([*lines([*command, *(a.format(at) for a in arguments), "-q"])])
+            except (RuntimeError, OSError) as e:
+                got.append(str(e))
+        if got[0] != got[1] or got[0] != end and isinstance(got[0], str):
+            wrong.append(f"{what}: {got[1]}, and on this system {got[0]}")
+
+    for chain in CHAINS:
+        for clip in ("{0}clip.mp4", "{0}clip ü.mkv"):
+            both(f"{clip} with '{chain}'", "render", clip, "hash:", *(["-f", chain] if chain else []))
+    for arguments, made in DONE:
+        both(" ".join(arguments), *arguments)
+        both(f"reading {made}", "render", made, "hash:")
+    both("overwriting", *DONE[1][0], end="ends with status 1")
+    # Ctrl-C keeps the frames that are finished; after a kill, the segments.
+    try:
+        status = ended([*wine, *SLOW_JOB, kinds[1][1] + "f.mkv"], signal.SIGINT, files[1] / "f.partial.mkv")
+        kept = [*lines([native, "render", f"{files[1]}/f.partial.mkv", "hash:", "-q"])]
+        if status != 130 or not 0 < len(kept) < 300:
+            wrong.append(f"Ctrl-C: status {status}, {len(kept)} frames are kept")
+        job = [*SLOW_JOB, "{0}g.mkv", "--frames", "0-29", "--segments", "--segment-frames", "6"]
+        ended([*wine, *(a.format(kinds[1][1]) for a in job)], signal.SIGKILL, files[1] / "00000001.nut")
+        both("after a kill", *job, "--resume")
+        both("what is resumed", "render", "{0}g.mkv", "hash:")
+    except (RuntimeError, OSError, subprocess.TimeoutExpired) as e:
+        wrong.append(f"interrupted: {e}")
+    return wrong
+
+
 def main():
-    known = [*[p[0] for p in PLATFORMS], *VERSIONS]
+    known = [*[p[0] for p in PLATFORMS], *VERSIONS, PROGRAM]
     if not set(CHOSEN) <= set(known):
         raise SystemExit(f"usage: ./x test-platforms [full] [PLATFORM]..., of {', '.join(known)}")
     OUT.mkdir(parents=True, exist_ok=True)
@@ -226,6 +313,8 @@ def main():
         tested = {}
         if FULL and "ARM64" in results:
             tested["the tests of kernels on ARM64"] = kernels(*next(p[1:5] for p in PLATFORMS if p[0] == "ARM64"))
+        if PROGRAM in CHOSEN if CHOSEN else FULL:
+            tested[PROGRAM] = program_on_windows()
         videos = {name: video(name) for name in VERSIONS if (name in CHOSEN if CHOSEN else FULL)}
         results = {name: made.result() for name, made in results.items()}
     if results:

@@ -11,12 +11,28 @@ import sys
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
+from package import ROOT, VERSION, zipped
+
 OUT = ROOT / "target/windows"
 TARGET = "x86_64-pc-windows-gnu"
 LINKER = "x86_64-w64-mingw32-gcc"
 LIBRARIES = ["avcodec", "avfilter", "avformat", "avutil", "swresample"]
 WHEEL = ("av", "15.1.0", "57b99544d91121b8bea570e4ddf61700f679a6b677c1f37966bc1a22e1d4cd5c")
+README = f"""Grainfield {VERSION} for Windows 10 and newer, 64 bits
+
+Open a terminal in this folder (the libraries must stay beside the program):
+
+    grainfield.exe render in.mp4 out.mp4 -f grain=preset=35mm
+    grainfield.exe studio in.mp4
+    grainfield.exe --help
+
+Licences
+
+Grainfield itself is under the MIT licence or the Apache licence 2.0, as you choose. The .dll files are FFmpeg 7.1.1 and
+what it uses, as the Python package {WHEEL[0]} {WHEEL[1]} has them; they have licences of their own. x264 and x265 among them are
+under the GNU General Public Licence, so that this archive as a whole is under version 3 of it (LICENSE-GPL-3): who passes
+it on passes on its source too, or says where it is. libsrt-*.dll is not that library: its functions do nothing.
+"""
 HEADERS = "7:7.1."  # what Debian's version begins with: FFmpeg 7.1, as in the wheel
 
 
@@ -106,6 +122,32 @@ def build(profile, ffmpeg):
         "FFMPEG_DIR": str(ffmpeg),
         "BINDGEN_EXTRA_CLANG_ARGS_x86_64_pc_windows_gnu": clang,
     }
-    std = ["--target", TARGET, "-Zbuild-std=std,panic_unwind"]
+    std = ["--locked", "--target", TARGET, "-Zbuild-std=std,panic_unwind"]
     subprocess.run(["cargo", "build", *std, "--profile", profile, "--bin", "grainfield"], cwd=ROOT, env=env, check=True)
     return OUT / TARGET / profile.replace("dev", "debug") / "grainfield.exe"
+
+
+def package(profile):
+    """Makes the archive; returns its path."""
+    libraries = ffmpeg()
+    program = build(profile, libraries)
+    subprocess.run(["x86_64-w64-mingw32-strip", "-o", OUT / "stripped.exe", program], check=True)
+    contents = {
+        "grainfield.exe": OUT / "stripped.exe",
+        **{dll.name: dll for dll in sorted((libraries / "bin").iterdir())},
+        **{name: ROOT / name for name in ("LICENSE-MIT", "LICENSE-APACHE")},
+        "LICENSE-GPL-3": Path("/usr/share/common-licenses/GPL-3"),
+    }
+    name = f"grainfield-{VERSION}-windows-x86_64"
+    files = {f"{name}/{file}": (path.read_bytes(), path.suffix in (".exe", ".dll")) for file, path in contents.items()}
+    files[f"{name}/README.txt"] = (README.replace("\n", "\r\n").encode(), False)
+    (ROOT / "target/packages").mkdir(parents=True, exist_ok=True)
+    archive = ROOT / f"target/packages/{name}.zip"
+    zipped(archive, files)
+    return archive
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in ([], ["dev"]):
+        sys.exit('package windows: only "dev" may follow')
+    package("dev" if sys.argv[1:] else "release")

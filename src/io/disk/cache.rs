@@ -48,11 +48,9 @@ impl Kind {
     }
 }
 
-/// `$XDG_CACHE_HOME/grainfield`, else `~/.cache/grainfield`.
+/// `$XDG_CACHE_HOME/grainfield`, else `~/.cache/grainfield`; on Windows in `%LOCALAPPDATA%`.
 pub fn default_folder() -> Option<PathBuf> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
-    let base = absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|h| h.join(".cache")))?;
-    Some(base.join("grainfield"))
+    system::user_folder("XDG_CACHE_HOME", ".cache")
 }
 
 /// Appends the MD5 of the bytes of a file, by which [`unseal`] recognises damage.

@@ -30,4 +30,4 @@ pub use output::{OutputFile, check_folder};
 pub use partial::{Partial, PartialOutput};
 pub use rescue::OutputRescue;
 pub use same::{Access, FileAccess, FileRef, SameFile, WrittenFiles, folder_of, is_mute};
-pub use system::{end, name_of};
+pub use system::{end, name_of, user_folder};

@@ -12,6 +12,19 @@ pub(crate) use system::{
 };
 pub use system::{end, name_of};
 
+use std::path::PathBuf;
+
+/// The user's folder for files of this program: `grainfield` in the folder that `variable` names, else in the system's.
+pub fn user_folder(variable: &str, below_home: &str) -> Option<PathBuf> {
+    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let base = absolute(variable).or_else(|| match system::USER_FOLDERS {
+        Some((config, _)) if variable == "XDG_CONFIG_HOME" => absolute(config),
+        Some((_, others)) => absolute(others),
+        None => absolute("HOME").map(|home| home.join(below_home)),
+    })?;
+    Some(base.join("grainfield"))
+}
+
 /// What tells a file from all others: its disk, and its number there.
 pub(crate) type FileId = (u64, u64);
 
@@ -31,6 +44,9 @@ mod unix {
     use std::path::{Path, PathBuf};
     use std::process::Child;
     use std::time::Duration;
+
+    /// The variables that name the user's folders for configuration and for other files.
+    pub(super) const USER_FOLDERS: Option<(&str, &str)> = None;
 
     /// A part of a name, from its bytes.
     pub fn name_of(bytes: &[u8]) -> &OsStr {
@@ -156,6 +172,8 @@ mod windows {
         (libc::EROFS, 19),
         (libc::ECANCELED, 995),
     ];
+
+    pub(super) const USER_FOLDERS: Option<(&str, &str)> = Some(("APPDATA", "LOCALAPPDATA"));
 
     /// A part of a name, from its bytes. One that is not Unicode is that of no file.
     pub fn name_of(bytes: &[u8]) -> &OsStr {

@@ -4,9 +4,9 @@
 /// it at the start of the program: with a second thread it does nothing.
 pub fn quiet_svt_av1() {
     let threads = std::fs::read_dir("/proc/self/task").map_or(0, Iterator::count);
-    if threads == 1 && std::env::var_os("SVT_LOG").is_none() {
+    if (threads == 1 || cfg!(windows)) && std::env::var_os("SVT_LOG").is_none() {
         // SAFETY: the system has just reported that this is the only thread of the process, so no other one accesses
-        // the environment.
+        // the environment; on Windows all threads may.
         unsafe { std::env::set_var("SVT_LOG", "1") };
     }
 }
