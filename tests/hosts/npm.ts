@@ -1,4 +1,4 @@
-// The types of the package for pages and Node, used rightly and wrongly: a line that should not compile, and does, is an error.
+// The types of the package for pages and Node, used rightly and wrongly: a wrong line that compiles is an error.
 import { Grainfield, GrainfieldError, load } from 'grainfield';
 import type { Picture, Recipe } from 'grainfield';
 import * as code from './index.js';
@@ -7,7 +7,7 @@ import * as code from './index.js';
 const _code: typeof import('grainfield') = code;
 
 const grainfield: Grainfield = await load(new Uint8Array(8));
-const image: ImageData = grainfield.apply(new ImageData(2, 2), 'grain', { frame: 3, seed: 7n, rate: [25, 1], last: null });
+const image: ImageData = grainfield.apply(new ImageData(2, 2), 'grain', { frame: 3, seed: 7n, rate: [25, 1] });
 const picture: Picture = grainfield.apply({ width: 1, height: 1, data: new Uint8Array(4) }, 'noise');
 const recipe: Recipe = { steps: [{ name: 'grain', values: { preset: '35mm' } }], seed: '0x10' };
 const size: number | undefined = grainfield.check(recipe, { width: 8, height: 8 }).made?.width;

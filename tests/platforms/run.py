@@ -1,8 +1,8 @@
 """The golden values on other platforms: ./x test-platforms [full] [PLATFORM]... (see the handbook's page of guarantees).
 
 Builds `golden.rs` and its standard library for each platform with Debian's Rust, runs it by an emulator, and compares
-what it prints with tests/golden. The short form leaves out the slowest chains; the full form computes all, on more platforms,
-runs the tests of videos with other versions of FFmpeg, and the program for Windows with FFmpeg beside that of this system."""
+what it prints with tests/golden. The short form leaves out the slowest chains; the full form computes all, on more
+platforms, runs the tests of videos with other versions of FFmpeg, and the program for Windows beside that of this system."""
 
 import concurrent.futures
 import os
@@ -204,7 +204,7 @@ def compare(command, golden):
 
 
 CHAINS = ["", "noise=strength=8", "grain=preset=35mm", "noise=strength=4,vignette,dust"]
-# What both programs do in a folder {0}, and the files that both read afterwards: a path of Windows has other separators.
+# What both programs do in a folder {0}, and the files that both read afterwards.
 DONE = [
     (["render", "{0}clip ü.mkv", "{0}b.####.png", "-f", "grain", "--frames", "3-9"], "{0}b.*.png"),
     (["render", "{0}clip ü.mkv", "{0}c ü.mkv", "-f", "noise", "--codec", "ffv1"], "{0}c ü.mkv"),

@@ -28,10 +28,10 @@ Open a terminal in this folder (the libraries must stay beside the program):
 
 Licences
 
-Grainfield itself is under the MIT licence or the Apache licence 2.0, as you choose. The .dll files are FFmpeg 7.1.1 and
-what it uses, as the Python package {WHEEL[0]} {WHEEL[1]} has them; they have licences of their own. x264 and x265 among them are
-under the GNU General Public Licence, so that this archive as a whole is under version 3 of it (LICENSE-GPL-3): who passes
-it on passes on its source too, or says where it is. libsrt-*.dll is not that library: its functions do nothing.
+Grainfield itself is under the MIT licence or the Apache licence 2.0, as you choose. The .dll files are FFmpeg 7.1.1
+and what it uses, as the Python package {WHEEL[0]} {WHEEL[1]} has them; they have licences of their own. x264 and x265 among
+them are under the GNU General Public Licence, so that this archive as a whole is under version 3 of it (LICENSE-GPL-3):
+who passes it on passes on its source too, or says where it is. libsrt-*.dll is not that library: its functions fail.
 """
 HEADERS = "7:7.1."  # what Debian's version begins with: FFmpeg 7.1, as in the wheel
 
@@ -89,11 +89,12 @@ def libraries(into):
         subprocess.run(
             ["x86_64-w64-mingw32-dlltool", "-d", into / "lib/def", "-l", into / f"lib/lib{name}.dll.a"], check=True
         )
-    # In the place of libsrt, which no address that the program opens needs, functions that fail: libsrt needs OpenSSL 1.1,
+    # In the place of libsrt, which only addresses of that protocol need, functions that fail: libsrt needs OpenSSL 1.1,
     # whose licence does not go with the others, and which needs a library of Microsoft's compiler.
     names = set(re.findall(rb"\bsrt_\w+", next((into / "bin").glob("avformat-*.dll")).read_bytes()))
     (into / "srt.c").write_text("".join(f"int {name.decode()}(void) {{ return -1; }}\n" for name in sorted(names)))
-    subprocess.run([LINKER, "-shared", "-s", "-o", next((into / "bin").glob("libsrt-*.dll")), into / "srt.c"], check=True)
+    srt = next((into / "bin").glob("libsrt-*.dll"))
+    subprocess.run([LINKER, "-shared", "-s", "-o", srt, into / "srt.c"], check=True)
 
 
 def ffmpeg():

@@ -12,9 +12,11 @@ export interface Fault {
   line?: number;
 }
 
-/** Pixels in rows, with R, G, B and A of each, 8 bits and not premultiplied: an `ImageData` is one. At most 7680x4320. */
+/** Pixels in rows, with R, G, B and A of each, 8 bits and not premultiplied: an `ImageData` is one. */
 export interface Picture {
+  /** At most 7680. */
   width: number;
+  /** At most 4320. */
   height: number;
   /** Has `4 * width * height` bytes. */
   data: Uint8ClampedArray | Uint8Array;
@@ -140,12 +142,12 @@ export class Grainfield {
   /** The built-in looks: whole recipes. */
   looks(): Look[];
 
-  /** What a recipe is, and all that is wrong with it; with a size, also for pictures of it. A text that is no chain throws a
-   * {@link GrainfieldError} with the place. */
+  /** What a recipe is, and all that is wrong with it; with a size, also for pictures of it. A text that is no chain
+   * throws a {@link GrainfieldError} with the place. */
   check(recipe: Recipe, source?: Source & { width: number; height: number }): Checked;
 
-  /** Filters a picture as a frame of this number, and returns a new picture, of the type that it was given. Filters that
-   * change the size return another size. */
+  /** Filters a picture as a frame of this number, and returns a new picture, of the type that it was given. A chain may
+   * change its size. */
   apply<P extends Picture>(picture: P, chain: string, how?: How): P;
 }
 
