@@ -277,6 +277,7 @@ def program_on_windows():
         ended([*wine, *(a.format(kinds[1][1]) for a in job)], signal.SIGKILL, files[1] / "00000001.nut")
         both("after a kill", *job, "--resume")
         both("what is resumed", "render", "{0}g.mkv", "hash:")
+        wrong += [f"{folder.name} is left" for folder in files[1].glob("*.segments")]
     except (RuntimeError, OSError, subprocess.TimeoutExpired) as e:
         wrong.append(f"interrupted: {e}")
     return wrong

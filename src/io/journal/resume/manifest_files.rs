@@ -235,6 +235,11 @@ impl ManifestFiles {
         Err(io::Error::other(format!("there are {MAX_MANIFESTS} manifests of {}", self.names.stem)))
     }
 
+    /// Closes the file of the records: a system may keep the name of a removed file until then.
+    pub fn close(&self) {
+        *lock(&self.own) = None;
+    }
+
     /// Syncs the records to the disk.
     ///
     /// # Errors

@@ -228,6 +228,7 @@ impl SegmentGrid {
 
     /// Removes the folder.
     pub fn discard(&self) {
+        self.manifest_files.close();
         discard(&self.folder);
     }
 }
