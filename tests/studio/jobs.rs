@@ -255,6 +255,7 @@ fn what_is_not_kept_is_a_note() {
         is(&b, &format!("{name}.mp4"), "done");
     }
     b.until("return told.some((t) => /tags are lost/.test(t.text))");
-    let told = b.run("return told.filter((t) => /tags/.test(t.text)).map((t) => [t.text.split('/').pop(), t.bad])");
+    let told =
+        b.run("return told.filter((t) => /tags/.test(t.text)).map((t) => [t.text.split('/').pop(), t.bad])");
     assert_eq!(told, json!([["more.mp4 (mp4) cannot keep everything: tags are lost (MOOD)", false]]));
 }

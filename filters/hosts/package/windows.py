@@ -41,7 +41,9 @@ def headers(into):
     apt = into / "apt"
     (apt / "lists/partial").mkdir(parents=True)
     keys = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    (apt / "sources.list").write_text(f"deb [signed-by={keys}] http://deb.debian.org/debian trixie main\n")
+    asked = ["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages", "Label: Debian"]
+    mirror = subprocess.check_output(asked, text=True).split()[0]
+    (apt / "sources.list").write_text(f"deb [signed-by={keys}] {mirror} trixie main\n")
     private = {
         "Dir::Etc::SourceList": apt / "sources.list",
         "Dir::Etc::SourceParts": "-",
