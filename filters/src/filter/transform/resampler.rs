@@ -6,7 +6,7 @@ use crate::frame::{Alpha, Depth, Format, FrameTime, PictureStructure, PlaneMut, 
 use crate::host::{Host, PrepareError};
 use crate::pixel::convert::{Code, Coefficients};
 use crate::pixel::resample::{
-    Edge, InterpolationKernel, Pass, Patch, Phases, Quads, SampleLine, Warp, accumulate1, convolve_row,
+    Edge, Groups, InterpolationKernel, Pass, Patch, Phases, SampleLine, Warp, accumulate1, convolve_row,
     convolve_rows, dot_row, round_saturate,
 };
 use crate::settings::SettingError;
@@ -153,7 +153,7 @@ struct Columns<T: Warp> {
     /// The weights of the windows, one after the other; those of one window if all are equal.
     weights: Vec<T::Sum>,
     alike: bool,
-    quads: Quads,
+    groups: Groups,
 }
 
 /// A position with 32 fraction bits.
@@ -182,7 +182,7 @@ impl Resampler {
         let taps = Phases::<i32>::taps(self.shape, step);
         // Luma, U and V may lie differently.
         let tables = width * (4 + 4 * taps) + 2 * 256 * taps * 4;
-        3 * (tables + Quads::bytes(width) + 256 * (2 + 8) * taps.min(4))
+        3 * (tables + Groups::bytes(width, taps) + 256 * (2 + 8) * taps.min(4))
             + 4 * (6 * width + (width as f64 * farthest) as usize + 4 * taps + 4096)
     }
 
@@ -335,11 +335,11 @@ impl Resampler {
         };
         let (count, padded_len) = ((last - first) as usize, (to - from) as usize);
         let width = columns.at.len();
-        let lens = [count.max(width), count, padded_len + Quads::ROOM, count];
+        let lens = [count.max(width), count, padded_len + Groups::ROOM, count];
         let [acc, wide, padded, blank] = scratch.buffers::<u32, 4>(lens);
         let acc: &mut [T::Sum] = bytemuck::cast_slice_mut(acc);
         let wide = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(wide)[..count];
-        let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..padded_len + Quads::ROOM];
+        let padded = &mut bytemuck::cast_slice_mut::<u32, T::Wide>(padded)[..padded_len + Groups::ROOM];
         let blank = &mut bytemuck::cast_slice_mut::<u32, T>(blank)[..count];
         blank.fill(patch.color);
         // The constant value with the precision between two passes.
@@ -374,7 +374,7 @@ impl Resampler {
                 convolve_row(self.level, (out, acc), shifted, &columns.weights, to);
                 continue;
             }
-            let done = T::windows(self.level, out, padded, &columns.quads, patch.bits);
+            let done = T::windows(self.level, out, padded, &columns.groups, patch.bits);
             let weights = &columns.weights[done * plan.phases.0.taps..];
             dot_row(self.level, &mut acc[done..width], padded, &columns.at[done..], weights);
             round_saturate(self.level, &mut out[done..], &acc[done..width], patch.bits, Pass::Narrow);
@@ -400,7 +400,7 @@ impl<T: Warp> Columns<T> {
         let weights: Vec<T::Sum> = (0..of).flat_map(|x| phases.at(place(x)).1.iter().copied()).collect();
         let at: Vec<u32> = firsts.iter().map(|f| (f - from) as u32).collect();
         let whole = size_of::<T>() < 4 && !alike;
-        let quads = if whole { Quads::new(&at, bytemuck::cast_slice(&weights)) } else { Quads::default() };
-        Columns { range: (from, to), at, weights, alike, quads }
+        let groups = if whole { Groups::new(&at, bytemuck::cast_slice(&weights)) } else { Groups::default() };
+        Columns { range: (from, to), at, weights, alike, groups }
     }
 }

@@ -1,7 +1,7 @@
 //! Resampling along one axis to another number of samples, by tables.
 
 use super::warp::Warp;
-use super::{InterpolationKernel, Kernel, Octets, Pass, Quads, dot_row, round_saturate};
+use super::{Groups, InterpolationKernel, Kernel, Octets, Pass, dot_row, round_saturate};
 use crate::simd::Level;
 
 /// The windows of source samples from which the samples along an axis are computed: all of the same length, all within
@@ -67,27 +67,27 @@ impl<S: Copy> Axis<S> {
 pub struct Windows<S> {
     /// The windows.
     pub axis: Axis<S>,
-    quads: Quads,
+    groups: Groups,
     octets: Octets,
 }
 
 impl<S: bytemuck::Pod> Windows<S> {
     /// For rows of `len` source samples of the type `T`.
     pub fn new<T: Kernel<Sum = S>>(axis: Axis<S>, len: usize) -> Windows<S> {
-        let (mut quads, mut octets) = (Quads::default(), Octets::default());
+        let (mut groups, mut octets) = (Groups::default(), Octets::default());
         if size_of::<T>() < 4 {
             let weights = bytemuck::cast_slice(&axis.weights);
-            quads = Quads::new(&axis.at, weights);
-            if quads.windows() + 3 < axis.at.len() {
-                quads = Quads::default();
+            groups = Groups::new(&axis.at, weights);
+            if groups.windows() + 7 < axis.at.len() {
+                groups = Groups::default();
                 octets = Octets::new(&axis.at, weights, len);
             }
         }
-        Windows { axis, quads, octets }
+        Windows { axis, groups, octets }
     }
 
     /// Samples that a row has beyond its last one.
-    pub const ROOM: usize = Quads::ROOM;
+    pub const ROOM: usize = Groups::ROOM;
 
     /// Resamples a row of intermediate values, with [`ROOM`](Windows::ROOM), to samples of `bits` bits. `acc` has the
     /// length of `out`.
@@ -99,7 +99,7 @@ impl<S: bytemuck::Pod> Windows<S> {
         row: &[T::Wide],
         bits: u8,
     ) {
-        let mut done = T::windows(level, out, row, &self.quads, bits);
+        let mut done = T::windows(level, out, row, &self.groups, bits);
         if done == 0 {
             done = T::long_windows(level, out, row, &self.octets, bits);
         }
@@ -112,7 +112,7 @@ impl<S: bytemuck::Pod> Windows<S> {
     pub fn bytes(&self) -> usize {
         let windows = self.axis.at.len();
         windows * (8 + self.axis.taps * size_of::<S>())
-            + Quads::bytes(windows)
+            + Groups::bytes(windows, self.axis.taps)
             + Octets::bytes(windows, self.axis.taps)
     }
 }

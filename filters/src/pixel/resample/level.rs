@@ -3,58 +3,57 @@
 //! The kernels process as many samples as fill their registers and return their number; the rest is for
 //! [`dot_row`](super::dot_row), to which they are bit-identical.
 
-/// Windows of four samples in groups of four: the first of the eight samples that contain them, the offset of each
-/// window, and all sixteen weights.
+/// Windows in groups of eight, in either half of which the same samples of all four windows lie within a register of
+/// eight samples.
 #[derive(Clone, Debug, Default)]
-pub struct Quads {
-    pub(super) starts: Vec<u32>,
+pub struct Groups {
+    /// The first sample of each half.
+    pub(super) starts: Vec<[u32; 2]>,
+    /// The bytes that the first two samples of each window have in the register.
     pub(super) orders: Vec<[u8; 32]>,
+    /// For each group, two samples' weights after the other, those of all windows.
     pub(super) weights: Vec<[i16; 16]>,
+    /// Samples of a window in twos.
+    pub(super) pairs: usize,
     /// The number of samples that must exist.
     pub(super) end: usize,
 }
 
-impl Quads {
-    /// Samples that are read from the start; so many must exist from the last window on.
+impl Groups {
+    /// So many samples must exist behind the last window.
     pub const ROOM: usize = 8;
 
-    /// From windows that begin at `at` and their weights in order; as many groups of four as lie near enough to each
-    /// other. No group if windows do not have four taps.
-    pub fn new(at: &[u32], w: &[i32]) -> Quads {
-        let mut quads = Quads::default();
-        if at.is_empty() || w.len() != 4 * at.len() {
-            return quads;
+    /// From windows that begin at `at` and their weights in order; as many groups as there are from the first on.
+    pub fn new(at: &[u32], w: &[i32]) -> Groups {
+        let taps = w.len() / at.len().max(1);
+        let mut all = Groups { pairs: taps.div_ceil(2), ..Groups::default() };
+        if taps == 0 || w.iter().any(|&w| i16::try_from(w).is_err()) {
+            return all;
         }
-        for (at, w) in at.chunks_exact(4).zip(w.chunks_exact(16)) {
-            let start = at.iter().copied().min().unwrap_or(0);
-            if at.iter().any(|a| a - start > 4) {
+        for (at, w) in at.as_chunks::<8>().0.iter().zip(w.chunks_exact(8 * taps)) {
+            let starts = [0, 4].map(|i| at[i..i + 4].iter().copied().min().unwrap_or(0));
+            let place = |i: usize| at[i] - starts[i / 4];
+            if (0..8).any(|i| place(i) > 6) {
                 break;
             }
-            let mut weights = [0; 16];
-            for (out, &w) in weights.iter_mut().zip(w) {
-                let Ok(w) = i16::try_from(w) else { return quads };
-                *out = w;
-            }
-            let order = |byte: usize| {
-                let (tap, half) = (byte / 2, byte % 2);
-                (2 * ((at[tap / 4] - start) as usize + tap % 4) + half) as u8
-            };
-            quads.starts.push(start);
-            quads.end = quads.end.max(start as usize + Quads::ROOM);
-            quads.orders.push(core::array::from_fn(order));
-            quads.weights.push(weights);
+            all.starts.push(starts);
+            all.end = all.end.max(starts[0].max(starts[1]) as usize + 2 * all.pairs + 6);
+            all.orders.push(core::array::from_fn(|b| 2 * place(b / 4) as u8 + b as u8 % 4));
+            let weight = |i: usize, k: usize| if k < taps { w[i * taps + k] as i16 } else { 0 };
+            let pair = |j: usize| core::array::from_fn(|i| weight(i / 2, 2 * j + i % 2));
+            all.weights.extend((0..all.pairs).map(pair));
         }
-        quads
+        all
     }
 
     /// The number of windows in groups.
     pub(super) fn windows(&self) -> usize {
-        4 * self.starts.len()
+        8 * self.starts.len()
     }
 
-    /// The largest number of bytes for so many windows.
-    pub const fn bytes(windows: usize) -> usize {
-        windows.div_ceil(4) * (4 + 32 + 32)
+    /// The largest number of bytes for so many windows of so many samples.
+    pub const fn bytes(windows: usize, taps: usize) -> usize {
+        windows / 8 * (8 + 32 + 32 * taps.div_ceil(2))
     }
 }
 

@@ -18,7 +18,7 @@ mod tests;
 mod warp;
 
 pub use axis::{Axis, Windows};
-pub use level::{Octets, Quads};
+pub use level::{Groups, Octets};
 pub use rows::{
     Kernel, Pass, accumulate1, accumulate4, carry, convolve_row, convolve_rows, dot_row, round_saturate,
 };

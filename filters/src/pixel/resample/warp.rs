@@ -8,7 +8,7 @@ mod arch;
 mod walk_x86;
 
 use super::rows::{Pass, shift};
-use super::{Kernel, Octets, Quads};
+use super::{Groups, Kernel, Octets};
 use crate::pixel::convert::CodeSample;
 use crate::simd::{Level, multiversion};
 use bytemuck::Pod;
@@ -370,7 +370,7 @@ pub trait Warp: Kernel {
 
     /// Weighted sums over windows, to samples of `bits` bits: as many samples as a hand-written kernel can process;
     /// returns their number.
-    fn windows(_: Level, _: &mut [Self], _: &[Self::Wide], _: &Quads, _: u8) -> usize {
+    fn windows(_: Level, _: &mut [Self], _: &[Self::Wide], _: &Groups, _: u8) -> usize {
         0
     }
 }
@@ -398,8 +398,8 @@ impl<T: CodeSample> Warp for T {
         }
     }
 
-    fn windows(level: Level, out: &mut [T], row: &[u16], quads: &Quads, bits: u8) -> usize {
-        arch::windows(level, out, row, quads, bits)
+    fn windows(level: Level, out: &mut [T], row: &[u16], groups: &Groups, bits: u8) -> usize {
+        arch::windows(level, out, row, groups, bits)
     }
 
     fn long_windows(level: Level, out: &mut [T], row: &[u16], octets: &Octets, bits: u8) -> usize {

@@ -4,7 +4,7 @@
 
 use super::{Patch, Phases, SampleLine};
 use crate::pixel::convert::CodeSample;
-use crate::pixel::resample::level::{Octets, Quads};
+use crate::pixel::resample::level::{Groups, Octets};
 use crate::simd::Level;
 
 #[cfg(target_arch = "x86_64")]
@@ -52,16 +52,16 @@ pub(super) fn windows<T: CodeSample>(
     level: Level,
     out: &mut [T],
     row: &[u16],
-    quads: &Quads,
+    groups: &Groups,
     bits: u8,
 ) -> usize {
     #[cfg(target_arch = "x86_64")]
     if level.isa() >= Isa::Avx2 {
         let (by, top) = shift::<T>(bits, Pass::Narrow);
         // SAFETY: as above.
-        return unsafe { level_x86::windows(out, row, quads, by, top as u16) };
+        return unsafe { level_x86::windows(out, row, groups, by, top as u16) };
     }
-    let _ = (level, out, row, quads, bits);
+    let _ = (level, out, row, groups, bits);
     0
 }
 
