@@ -251,8 +251,9 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
         .output()
         .unwrap();
     assert_eq!(String::from_utf8_lossy(&shown.stdout).trim(), "HQ,yuv422p10le");
-    // Images get a folder, and have no codec.
+    // Images get a folder, and have no codec. What was chosen is chosen again.
     b.press("F7");
+    delivers("prores", ".mov");
     let has_quality = |is: bool| b.until(&format!("return !!document.querySelector('#r-crf') === {is}"));
     choose("deliver", "h264-10");
     told("H.264, yuv420p10");
@@ -328,6 +329,14 @@ fn grain_that_is_reduced_is_told_and_shown_at_its_size() {
     // A filter without detail of that kind needs no warning.
     b.run("s.replaceRecipe({ steps: [{ name: 'vignette', off: false, values: {} }], seed: null }); v.zoomTo(0);");
     assert_eq!(badges(), json!([false, false]));
+    // A GIF of this size is large.
+    b.press("F7");
+    choose(&b, "deliver", "gif");
+    let smaller =
+        "[...document.querySelectorAll('dialog[open] button')].find((e) => e.textContent.includes('480'))";
+    b.until(&format!("return !!{smaller}"));
+    b.run(&format!("{smaller}.click()"));
+    b.until("return document.querySelector('dialog[open] .outcome').textContent.includes('480×270')");
 }
 
 #[test]

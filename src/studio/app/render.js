@@ -2,7 +2,7 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
-import { check, checked, clip, cuts, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, rate, selection, signal, timeOf, timeText, unsavedEffects } from './state.js';
+import { addStep, check, checked, clip, cuts, doc, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, rate, selected, selection, signal, timeOf, timeText, unsavedEffects } from './state.js';
 import { counted, short } from './controls.js';
 import { dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
@@ -85,15 +85,26 @@ function warningOf(made, choice, alpha) {
   return made.lostChroma ? `${made.format} has less colour resolution than the result: grain of colour becomes coarser.` : '';
 }
 
+/** What stands before the ending of an output, and the ending: that of images has the pattern of their names. @param {string} output */
+const split = (output) => {
+  const ending = output.match(/(\/[^/]*%\d*d[^/]*|\.[^./]+)$/)?.[0] ?? '';
+  return [output.slice(0, output.length - ending.length), ending];
+};
+
+/** What the last render was, for the next one of such a clip. */
+let last = { kind: '', choice: automatic, ending: '', audio: '', onError: '' };
+
 export function renderDialog() {
   const c = clip.value;
   if (!c) return;
   const problem = signal('');
-  const output = signal(proposed());
-  const choice = signal(automatic);
-  const audio = signal('');
-  const onError = signal('');
   const alpha = c.planes.includes('A');
+  const kind = `${alpha} ${c.first === c.last}`;
+  const before = last.kind === kind ? last : { ...last, choice: automatic, ending: '', audio: '', onError: '' };
+  const output = signal(before.ending ? split(proposed())[0] + before.ending : proposed());
+  const choice = signal(before.choice);
+  const audio = signal(before.audio);
+  const onError = signal(before.onError);
   const deliveries = deliveriesOf(alpha);
   const whole = signal(!selection.value);
   const made = signal(/** @type {any} */ (null));
@@ -157,9 +168,9 @@ export function renderDialog() {
     const one = deliveries.find((d) => d.id === id);
     if (!one) return;
     choice.value = one.choice;
-    const stem = output.value.replace(/\/[^/]*%\d*d[^/]*$/, '').replace(/\.[^./]+$/, '');
+    const stem = split(output.value)[0];
     if (one.ending) output.value = stem + one.ending;
-    else if (delivered() !== id) output.value = stem + proposed().slice(proposed().search(/(\/[^/]*)?\.[^./]+$/));
+    else if (delivered() !== id) output.value = stem + split(proposed())[1];
   };
   const same = (/** @type {typeof deliveries[0]} */ d) => JSON.stringify(d.choice) === JSON.stringify(choice.value) && (!d.ending || output.value.endsWith(d.ending) || (d.choice !== automatic && d.ending.startsWith('.') && isVideo()));
   const delivered = () => [...deliveries].reverse().find(same)?.id ?? '';
@@ -181,6 +192,7 @@ export function renderDialog() {
       const all = framesText(chosen());
       const frames = step() === 1 ? all : (all ?? `${c.first}-`).split(',').map((part) => `${part}x${step()}`).join(',');
       const { id } = await post('/jobs', { input: c.path, output: output.value.trim(), filters: checked.value?.chain ?? '', frames, options: options(), overwrite });
+      last = { kind, choice: choice.value, ending: delivered() === 'auto' ? '' : split(output.value)[1], audio: audio.value, onError: onError.value };
       if (start) await post('/jobs/start', { id });
       dock.value = 'jobs';
       dockOpen.value = true;
@@ -198,6 +210,10 @@ export function renderDialog() {
     const tuning = tunings[choice.value.codec] ?? [];
     const encoder = choice.value.codec || (known && m.encoder) || '';
     const warning = known ? warningOf(m, choice.value, alpha) : '';
+    const smaller = () => {
+      selected.value = doc.value.steps.length - 1;
+      addStep('scale', { width: '480' });
+    };
     return html`<form class="grid" @submit=${(/** @type {any} */ e) => {
         e.preventDefault();
         add(true, e.target.elements.overwrite?.checked ?? false, close);
@@ -214,13 +230,12 @@ export function renderDialog() {
       ${tuning.length ? menu('codec-opt', /^lib/.test(choice.value.codec) ? 'Tuning' : 'Profile', tuning, 'the encoder’s own') : nothing}
       ${menu('pix-fmt', 'Samples', alpha ? [...formats, ...withAlpha] : formats, known && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}
       ${isAnimation() ? html`<label for="r-every">Frame rate</label><select id="r-every" @change=${(/** @type {any} */ e) => (every.value = Number(e.target.value))}>${['all frames', 'every second frame', 'every third', 'every fourth', 'every fifth', 'every sixth'].map((name, i) =>
-        html`<option value=${i + 1} .selected=${every.value === i + 1}>${short(rate.value / (i + 1), 0.1)} a second: ${name}</option>`)}</select>` : nothing}
+        html`<option value=${i + 1} .selected=${every.value === i + 1}>${short(rate.value / (i + 1), 0.1)} a second: ${name}</option>`)}</select>
+        ${known && m.width > 640 ? html`<span></span><span class="dim">${m.width}×${m.height} makes a large file. <button type="button" class="small" title="Adds the filter Scale at the end" @click=${smaller}>Make it 480 wide</button></span>` : nothing}` : nothing}
       ${encoder in qualities ? html`<label for="r-crf">Quality (crf)</label><input id="r-crf" class="text" inputmode="decimal" .value=${choice.value.crf} placeholder="automatic: ${qualities[encoder]}; lower is better" @input=${set('crf')}>` : nothing}
       ${!/^libx26/.test(encoder) ? nothing : menu('preset', 'Speed', [['veryfast', 'veryfast'], ['fast', 'fast'], ['medium', 'medium'], ['slow', 'slow'], ['veryslow', 'veryslow']], 'Automatic: the encoder’s own')}
-      <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}><option value="">copied where the output can hold it</option>
-        <option value="encode">encoded</option><option value="none">none</option></select>` : html`<span class="dim">the clip has none</span>`}
-      <label for="r-damaged">Damaged frames</label><select id="r-damaged" @change=${(/** @type {any} */ e) => (onError.value = e.target.value)}><option value="">end the render</option>
-        <option value="hold">show the last intact frame</option><option value="skip">are left out</option></select>
+      <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}>${[['', 'copied where the output can hold it'], ['encode', 'encoded'], ['none', 'none']].map(([v, name]) => html`<option value=${v} .selected=${audio.value === v}>${name}</option>`)}</select>` : html`<span class="dim">the clip has none</span>`}
+      <label for="r-damaged">Damaged frames</label><select id="r-damaged" @change=${(/** @type {any} */ e) => (onError.value = e.target.value)}>${[['', 'end the render'], ['hold', 'show the last intact frame'], ['skip', 'are left out']].map(([v, name]) => html`<option value=${v} .selected=${onError.value === v}>${name}</option>`)}</select>
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : known
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(chosen())}, ${sound}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
