@@ -30,7 +30,7 @@ impl Pcm {
         // in a planar packet, each channel is a piece by itself
         let is_pcm = name.starts_with(b"pcm_") && !name.ends_with(b"_planar");
         let is_whole = bits % 8 == 0 && bytes > 0 && [0, bytes].contains(&par.block_align);
-        (is_pcm && is_whole && par.sample_rate > 0).then(|| Pcm {
+        (is_pcm && is_whole && par.sample_rate > 0).then_some(Pcm {
             bytes: bytes as usize,
             tick: AVRational { num: 1, den: par.sample_rate },
             next: 0,
