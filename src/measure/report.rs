@@ -7,6 +7,7 @@ use super::correlation::{LAGS, Lag, Pair};
 use super::measure::pairs;
 use super::peak::PeakReport;
 use super::phases::Lattice;
+use super::residual::EVIDENCE;
 use super::spectrum::flatness_db;
 use grainfield_filters::frame::{Family, Format};
 use serde::Serialize;
@@ -98,6 +99,13 @@ pub struct BandReport {
     pub mean: f64,
     /// Standard deviation.
     pub sd: f64,
+}
+
+impl BandReport {
+    /// Whether there are enough samples.
+    pub fn counts(&self) -> bool {
+        self.samples >= EVIDENCE
+    }
 }
 
 /// The radial power spectrum.

@@ -1,7 +1,8 @@
 //! The size and length of clips in a folder, from their headers.
 //!
 //! The headers of MP4 and QuickTime files are read here, in a few short reads: libav would first read the whole index, which
-//! grows with the recording and may lie behind the data, beyond the bytes to which such a look is limited.
+//! grows with the recording and may lie behind the data, beyond the bytes to which such a look is limited. GIF has no length
+//! in its header: the times of its images are added up.
 
 use super::fault::Fault;
 use grainfield_filters::host::lock;
@@ -13,7 +14,7 @@ use serde::Serialize;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
@@ -22,6 +23,8 @@ use std::time::SystemTime;
 const MOST: usize = 8192;
 /// The largest number of boxes in a part of an MP4 file.
 const BOXES: usize = 1024;
+/// The largest GIF file whose images are counted.
+const LARGEST_GIF: u64 = 64 << 20;
 
 /// The properties of a clip, for a listing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -67,7 +70,8 @@ fn look(input: &OsStr, cancel: &Cancel) -> Result<Glance, Fault> {
         return Err(Fault::new(format!("{}: no format reads this file", Path::new(input).display())));
     };
     if name == "video" {
-        let found = reach::open(input.as_ref()).ok().and_then(|file| mp4(&file).ok().flatten());
+        let file = reach::open(input.as_ref()).ok();
+        let found = file.and_then(|file| mp4(&file).ok().flatten().or_else(|| gif(&file).ok().flatten()));
         #[cfg(feature = "ffmpeg")]
         let found = found.or_else(|| {
             let (width, height, seconds) = grainfield_io::libav::glance(input, &options)?;
@@ -147,12 +151,80 @@ fn mp4(file: &File) -> io::Result<Option<Glance>> {
         let Some((entries, _)) = inside(file, from, to, &[b"mdia", b"minf", b"stbl", b"stsd"])? else {
             continue;
         };
+        // The matrix that turns the picture upright has nothing on its diagonal where rows become columns.
+        let Some((track, _)) = inside(file, from, to, &[b"tkhd"])? else { continue };
+        let matrix = bytes(track + if bytes(track)?[0] == 0 { 40 } else { 52 })?;
+        let is_on_its_side = word(&matrix, 0) == 0 && word(&matrix, 16) == 0 && word(&matrix, 4) != 0;
         // The first entry begins after 8 bytes, and has its size after 32 more.
         let size = word(&bytes(entries + 40)?, 0);
         let (width, height) = (size >> 16, size & 0xffff);
+        let (width, height) = if is_on_its_side { (height, width) } else { (width, height) };
         if width > 0 && height > 0 {
             return Ok(Some(Glance { width, height, seconds: Some(duration as f64 / f64::from(scale)) }));
         }
     }
     Ok(None)
+}
+
+/// The size and duration of a GIF file. As FFmpeg plays it, an image without a time, or with less than two hundredths of a
+/// second, stays for a tenth.
+fn gif(mut file: &File) -> io::Result<Option<Glance>> {
+    file.rewind()?;
+    let mut from = BufReader::with_capacity(1 << 16, file.take(LARGEST_GIF));
+    let head: [u8; 13] = array(&mut from)?;
+    if !head.starts_with(b"GIF8") {
+        return Ok(None);
+    }
+    let half = |at: usize| u32::from(u16::from_le_bytes([head[at], head[at + 1]]));
+    let palette = |flags: u8| if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) };
+    skip(&mut from, palette(head[10]))?;
+    let (mut images, mut hundredths, mut delay) = (0, 0_u64, 10);
+    // A file that ends early has no length.
+    let is_whole = loop {
+        match array(&mut from).unwrap_or([0]) {
+            [0x21] => {
+                let [label] = array(&mut from)?;
+                if label == 0xf9 {
+                    let [_, _, low, high]: [u8; 4] = array(&mut from)?;
+                    delay = Some(u16::from_le_bytes([low, high])).filter(|d| *d > 1).unwrap_or(10);
+                    skip(&mut from, 1)?;
+                }
+            }
+            [0x2c] => {
+                let image: [u8; 9] = array(&mut from)?;
+                skip(&mut from, palette(image[8]) + 1)?;
+                images += 1;
+                hundredths += u64::from(delay);
+                delay = 10;
+            }
+            [end] => break end == 0x3b,
+        }
+        // The data, in blocks up to an empty one.
+        loop {
+            match array(&mut from)? {
+                [0] => break,
+                [size] => skip(&mut from, size.into())?,
+            }
+        }
+    };
+    let seconds = (is_whole && images > 1).then_some(hundredths as f64 / 100.0);
+    Ok(Some(Glance { width: half(6), height: half(8), seconds }))
+}
+
+fn array<const N: usize>(from: &mut impl Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn skip(from: &mut impl BufRead, mut bytes: usize) -> io::Result<()> {
+    while bytes > 0 {
+        let there = from.fill_buf()?.len().min(bytes);
+        if there == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        from.consume(there);
+        bytes -= there;
+    }
+    Ok(())
 }

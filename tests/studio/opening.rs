@@ -120,6 +120,29 @@ fn a_thousand_long_videos_are_listed_without_reading_them() {
     assert_eq!(told["width"], json!(64));
 }
 
+/// A list tells what is seen once the clip is open.
+#[test]
+fn listed_clips_have_the_size_and_length_that_they_have_when_open() {
+    let session = Session::new();
+    session.run("render pattern:bars:size=96x54:rate=12:frames=40 moves.gif").ok();
+    session.run("render pattern:bars:size=96x54:frames=1 still.gif").ok();
+    ffmpeg("-f lavfi -i testsrc=size=96x54:rate=12:duration=2 -c:v mpeg4", &session.path("flat.mp4"));
+    session.turned("flat.mp4", "turned.mp4", [0, 1, -1, 0]);
+    session.turned("flat.mp4", "over.mp4", [-1, 0, 0, -1]);
+    let studio = Studio::start(&session, "");
+    for (name, size, seconds) in [
+        ("moves.gif", [96, 54], json!(3.33)),
+        ("still.gif", [96, 54], Value::Null),
+        ("turned.mp4", [54, 96], json!(2.0)),
+        ("over.mp4", [96, 54], json!(2.0)),
+    ] {
+        let told = studio.get(&format!("/probe?path={name}")).json();
+        assert_eq!(told, json!({ "width": size[0], "height": size[1], "seconds": seconds }), "{name}");
+        let open = studio.open(name);
+        assert_eq!([&open["width"], &open["height"]], [&told["width"], &told["height"]], "{name}");
+    }
+}
+
 #[test]
 fn only_rows_in_sight_are_read() {
     let session = Session::new();

@@ -6,9 +6,7 @@ import { checked, clip, curveOf, doc, dock, dockOpen, editStep, entry, frame, of
 import { picking } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { fileDialog } from './files.js';
-import { curveText, isCurve, short, valueAt, withKey } from './moving.js';
-
-export { curveText, isCurve, short, valueAt };
+import { isCurve, short, valueAt, withKey } from './moving.js';
 
 /** @typedef {import('./state.js').Step} Step */
 /** @typedef {{id: string, label: string, help: string, kind: string, unit: string, animatable: boolean, default: any,

@@ -3,9 +3,9 @@
 
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { begins, checked, clip, curveOf, doc, dock, dockOpen, effect, entry, frame, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal, timeOf } from './state.js';
-import { curveText, isCurve, openCurve, partsText, short, slider, valueAt } from './controls.js';
+import { isSecond, openCurve, partsText, slider } from './controls.js';
+import { curveText, isCurve, short, valueAt } from './moving.js';
 import { effectCurves } from './effect.js';
-import { isSecond } from './controls.js';
 import { axis, keyMarks, span, ticks } from './timeline.js';
 
 /** @typedef {{at: string, frame: number, value: number[], shape: string, text?: string}} Key */
@@ -199,6 +199,22 @@ function limits(d, s) {
   return [Math.max(s.min ?? -Infinity, low - edge), Math.min(s.max ?? Infinity, high + edge)];
 }
 
+/** @param {{step: any, setting: any}} m */
+const nameOf = (m) => `${entry(m.step.name)?.label}: ${m.setting.label}`;
+
+/** Names where their curves end, from top to bottom, moved so far apart that each can be read; the last of those that have
+ * no space are counted. @param {{name: string, at: number}[]} list @param {number} top @param {number} bottom @param {number} line */
+function apart(list, top, bottom, line) {
+  const room = Math.max(1, Math.floor((bottom - top) / line) + 1);
+  const kept = list.length > room ? list.slice(0, room - 1) : list;
+  const sorted = kept.map(({ name, at }) => ({ name, at: Math.max(top, Math.min(bottom, at)) })).sort((a, b) => a.at - b.at);
+  if (kept.length < list.length) sorted.push({ name: `and ${list.length - kept.length} more`, at: bottom });
+  sorted.forEach((one, i) => (one.at = Math.max(one.at, i ? sorted[i - 1].at + line : top)));
+  let below = bottom + line;
+  for (const one of sorted.reverse()) below = one.at = Math.min(one.at, below - line);
+  return sorted;
+}
+
 function editor() {
   const m = current();
   const d = m && drawn.value.get(m.name);
@@ -222,14 +238,14 @@ function editor() {
   };
   const path = (/** @type {number[]} */ list, /** @type {(v: number) => number} */ toY) =>
     list.map((v, i) => `${i ? 'L' : 'M'}${(x(from) + (i / (list.length - 1)) * (x(to) - x(from))).toFixed(1)} ${toY(v).toFixed(1)}`).join('');
-  const others = moving().filter((o) => o.name !== m.name).map((o) => {
+  const others = moving().filter((o) => o.name !== m.name).flatMap((o) => {
     const other = drawn.value.get(o.name);
-    if (!other?.samples.length) return nothing;
+    if (!other?.samples.length) return [];
     const [l, t] = limits(other, o.setting);
     const toY = (/** @type {number} */ v) => h - 18 - ((v - l) / (t - l || 1)) * (h - 28);
-    return svg`${other.samples.map((s) => svg`<path class="other" d=${path(s, toY)}/>`)}
-      <text class="level" x=${w - 14} y=${Math.max(20, toY(other.samples[0][other.samples[0].length - 1]) - 3)}>${o.setting.label}, own scale</text>`;
+    return [{ name: `${nameOf(o)}, own scale`, lines: other.samples.map((list) => path(list, toY)), at: toY(other.samples[0][other.samples[0].length - 1]) - 3 }];
   });
+  const names = apart(others, 22, h - 22, 12);
   const nearest = (/** @type {number} */ px, /** @type {number} */ py) => {
     let best = { index: -1, part: 0, far: 10 };
     d.keys.forEach((k, index) => k.value.forEach((v, part) => {
@@ -323,6 +339,11 @@ function editor() {
       if (now) addKey(frame.value, now);
     }
   };
+  // A number stands to the right of its line, unless the plot ends there.
+  const beside = (/** @type {number} */ n, /** @type {number} */ gap, /** @type {number} */ at, name = '') => {
+    const isLast = x(n) + gap + 7 * String(n).length > w;
+    return svg`<text class=${name} x=${x(n) + (isLast ? -gap : gap)} y=${at} text-anchor=${isLast ? 'end' : 'start'}>${n}</text>`;
+  };
   const marks = ticks(Math.ceil(from), Math.floor(to), w - 56);
   const levels = [low, (low + high) / 2, high];
   return html`<svg class="curves" viewBox="0 0 ${w} ${h}" tabindex="0" role="application" data-own-keys
@@ -343,11 +364,12 @@ function editor() {
         span.value = next[1] - next[0] < 4 ? [from, to] : next;
       }}>
       ${selection.value ? svg`<rect class="range" x=${x(selection.value[0])} y="10" width=${Math.max(1, x(selection.value[1]) - x(selection.value[0]))} height=${h - 28}/>` : nothing}
-      ${marks.map((n) => svg`<line class="grid" x1=${x(n)} x2=${x(n)} y1="10" y2=${h - 18}/><text x=${x(n) + 2} y=${h - 6}>${n}</text>`)}
+      ${marks.map((n) => svg`<line class="grid" x1=${x(n)} x2=${x(n)} y1="10" y2=${h - 18}/>${beside(n, 2, h - 6)}`)}
       ${levels.map((v) => svg`<line class="grid" x1="44" x2=${w - 12} y1=${y(v)} y2=${y(v)}/><text class="level" x="40" y=${y(v) + 4}>${short(Number(v.toPrecision(3)))}</text>`)}
-      ${others}
+      ${others.map(({ lines }) => lines.map((line) => svg`<path class="other" d=${line}/>`))}
+      ${names.map(({ name, at }) => svg`<text class="level name" x=${w - 14} y=${at}>${name}</text>`)}
       ${d.samples.map((s, i) => svg`<path class="line" stroke=${colours[i]} d=${path(s, y)}/>`)}
-      <line class="head" x1=${x(frame.value)} x2=${x(frame.value)} y1="4" y2=${h - 14}/><text class="now" x=${x(frame.value) + 3} y="10">${frame.value}</text>
+      <line class="head" x1=${x(frame.value)} x2=${x(frame.value)} y1="4" y2=${h - 14}/>${beside(frame.value, 3, 10, 'now')}
       ${arms.map(({ key, end, color }) => svg`<line class="arm" x1=${key[0]} y1=${key[1]} x2=${end[0]} y2=${end[1]} stroke=${color}/><circle class="handle" cx=${end[0]} cy=${end[1]} r="4"/>`)}
       ${d.keys.map((k, i) => k.value.map((v, part) => svg`<rect class="key ${i === chosen.value ? 'chosen' : ''}" x=${x(k.frame) - 4} y=${y(v) - 4}
         width="8" height="8" fill=${colours[part]} transform="rotate(45 ${x(k.frame)} ${y(v)})"/>`))}
@@ -389,7 +411,7 @@ export function curvesTemplate() {
       @click=${() => {
         selected.value = doc.value.steps.indexOf(o.step);
         openCurve(o.step, o.key);
-      }}>${entry(o.step.name)?.label}: ${o.setting.label}</button></li>`)}</ul>
+      }}>${nameOf(o)}</button></li>`)}</ul>
     <div class="plot">${editor()}</div>
     ${m && d ? html`<div class="keys">
       <div class="keybar">

@@ -4,7 +4,7 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, has, post } from './api.js';
 import {
-  addStep, baseAsked, catalog, check, checked, clip, codeText, cuts, dirty, doc, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
+  addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, cuts, dirty, doc, effect, frame, frameOf, framesText, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { command, commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
 import { fileDialog } from './files.js';
@@ -236,11 +236,15 @@ export function recipeText() {
 
 // ---- filters, commands, keys ----
 
+/** @typedef {{id: string, name: string, more: string, side?: string, group?: string, under?: string, run: () => void,
+ *   filter?: {name: string, values: Record<string, string>}, look?: import('./gallery.js').Look['recipe']}} Choice */
+
 /** A list that is searched by typing and gone through by arrows. Until something is typed, what is `under` another one
  * is folded: Right and Left, or its button, open and close it.
- * @param {string} title @param {{id: string, name: string, more: string, side?: string, group?: string, under?: string, run: () => void,
- *   filter?: {name: string, values: Record<string, string>}}[]} all those with a filter have a picture of what it makes */
-function chooser(title, all) {
+ * @param {string} title @param {Choice[]} first those with a filter or a look have a picture of what it makes
+ * @param {import('./vendor/signals-core.js').Signal<Choice[]>} [later] what is known only once the list is open */
+function chooser(title, first, later = signal([])) {
+  const every = () => [...first, ...later.value];
   const typed = signal('');
   const at = signal(0);
   const unfolded = signal(/** @type {Set<string>} */ (new Set()));
@@ -251,21 +255,22 @@ function chooser(title, all) {
     else next.delete(id ?? '');
     unfolded.value = next;
   };
-  const below = (/** @type {string} */ id) => all.filter((one) => one.under === id).length;
+  const below = (/** @type {string} */ id) => first.filter((one) => one.under === id).length;
   const found = () => {
+    const all = every();
     if (!typed.value.trim()) return all.filter((one) => !one.under || unfolded.value.has(one.under));
     // A preset is called by its own name, its filter's is the title of all of them.
-    const score = (/** @type {typeof all[0]} */ one) => rank(typed.value, [...(one.filter ? [one.filter.values.preset ?? one.filter.name] : []), ...(one.under ? [] : [one.name]), ...(synonyms[one.id]?.split(' ') ?? [])],
+    const score = (/** @type {Choice} */ one) => rank(typed.value, [...(one.filter ? [one.filter.values.preset ?? one.filter.name] : []), ...(one.under ? [] : [one.name]), ...(synonyms[one.id]?.split(' ') ?? [])],
       one.name, `${one.id} ${one.more} ${one.group ?? ''}`);
     return all.map((one) => ({ one, score: score(one) })).filter((s) => s.score >= 0).sort((a, b) => b.score - a.score).map((s) => s.one);
   };
   const { element } = dialog(title, (close) => {
     const list = found();
-    const use = (/** @type {typeof all[0]} */ one, byKey = false) => {
+    const use = (/** @type {Choice} */ one, byKey = false) => {
       close();
       one.run();
       // Who types goes on with the new filter. A setting would take the keys of commands.
-      if (byKey && one.filter) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('#filters li.chosen .name'))?.focus());
+      if (byKey && (one.filter || one.look)) requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector('#filters li.chosen .name'))?.focus());
     };
     return html`<input class="text search" type="search" autofocus role="combobox" aria-expanded="true" aria-controls="choices" aria-label="Search" placeholder="Search"
         aria-activedescendant=${list[at.value] ? `choice-${list[at.value].id}` : nothing} .value=${typed.value}
@@ -288,12 +293,16 @@ function chooser(title, all) {
           } else if (e.key === 'Enter' && list[at.value]) {
             e.preventDefault();
             use(list[at.value], true);
+          } else if (e.key === 'Escape') {
+            // The browser would only clear what is typed.
+            e.preventDefault();
+            close();
           }
         }}>
       ${list.length ? nothing : html`<p class="empty" role="status">Nothing found for ‘${typed.value.trim()}’.</p>`}
       <ul id="choices" role="listbox" aria-label=${title}>${list.map((one, i) => html`${!typed.value && one.group && one.group !== list[i - 1]?.group && one.filter ? html`<li class="heading" role="presentation">${one.group}</li>` : nothing}
         <li id="choice-${one.id}" class=${one.under && !typed.value ? 'preset' : ''} role="option" aria-selected=${i === at.value} @click=${() => use(one)}>
-        ${one.filter && clip.value ? html`<canvas class="thumb" width="1" height="1" data-choice=${one.id} aria-hidden="true"></canvas>` : nothing}
+        ${(one.filter || one.look) && clip.value ? html`<canvas class="thumb" width="1" height="1" data-choice=${one.id} aria-hidden="true"></canvas>` : nothing}
         <span class="name">${one.name}</span><span class="more">${one.more}</span><kbd>${one.side ?? ''}</kbd>${below(one.id) && !typed.value
           ? html`<span class="fold" title="Right opens them, Left closes them" @click=${(/** @type {Event} */ e) => {
               e.stopPropagation();
@@ -301,14 +310,15 @@ function chooser(title, all) {
             }}>${unfolded.value.has(one.id) ? '▾' : '▸'} ${below(one.id)} presets</span>` : nothing}</li>`)}</ul>`;
   }, 'chooser');
   const list = element.querySelector('ul');
-  if (!list || !clip.value || !all.some((one) => one.filter)) return;
+  if (!list || !clip.value || !first.some((one) => one.filter)) return;
   element.classList.add('pictured');
   const thumbs = startThumbs(list, (id) => {
-    const filter = all.find((one) => one.id === id)?.filter;
+    const { filter, look } = every().find((one) => one.id === id) ?? {};
+    if (look) return { recipe: { steps: look.steps, seed: look.seed ?? doc.value.seed }, alone: null };
     return filter ? withFilter(filter) : null;
   });
   const stop = effect(() => {
-    void [typed.value, unfolded.value];
+    void [typed.value, unfolded.value, later.value];
     queueMicrotask(thumbs.refresh);
   });
   element.addEventListener('close', () => {
@@ -326,7 +336,7 @@ const uses = {
   'Picture': ['denoise', 'blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad', 'lavfi'],
 };
 
-/** Filters by their use, and their presets folded below them. */
+/** Filters by their use, and their presets folded below them. Looks are among what is found by typing. */
 export function addFilterDialog() {
   const names = Object.keys(uses);
   const use = (/** @type {{name: string}} */ f) => names.find((n) => uses[n].includes(f.name)) ?? 'Others';
@@ -340,12 +350,29 @@ export function addFilterDialog() {
   });
   // Not a filter of the recipe: the clip is opened with it.
   const clipped = commands.filter((c) => c.id === 'file.deinterlace' && c.can?.());
-  chooser('Add a filter', [...all, ...clipped.map((c) => ({ id: 'deinterlace', name: c.label, more: 'Makes whole frames of the fields of the clip, by FFmpeg’s bwdif, before all filters', group: 'Picture', run: c.run }))]);
+  const looks = signal(/** @type {Choice[]} */ ([]));
+  chooser('Add a filter', [...all, ...clipped.map((c) => ({ id: 'deinterlace', name: c.label, more: 'Makes whole frames of the fields of the clip, by FFmpeg’s bwdif, before all filters', group: 'Picture', run: c.run }))], looks);
+  if (!clip.value || !has('look.gallery')) return;
+  get('/looks').then((/** @type {import('./gallery.js').Look[]} */ list) => {
+    looks.value = list.map(({ name, about, recipe }, i) => ({
+      id: `look-${i}`, name: `Look: ${spoken(name)}`, more: doc.value.steps.length ? `Replaces the filters. ${about}` : about, under: 'looks', look: recipe,
+      run: () => applyLook(recipe, false),
+    }));
+  }, report);
 }
 
 export function palette() {
   const able = commands.filter((c) => !c.can || c.can());
   chooser('Commands', able.map((c) => ({ id: c.id.replace('.', '-'), name: c.label, more: c.group, side: keysOf(c).map(pretty).join('  '), run: c.run })));
+}
+
+/** What `grainfield match` does, with its command line to be copied. */
+export function matchDialog() {
+  const line = 'grainfield match SCAN --clean PLATE -o grain.toml';
+  dialog('Match grain', () => html`<p>This command measures the grain of a scan by its difference from a plate, the same picture without grain, and writes a recipe with the same grain: strength at each brightness, size and sharpness.
+      Without <code>--clean PLATE</code> it measures where the picture stands still or is plain; ${keyText('recipe.open')} opens the recipe here.</p>
+    <p><code>${line}</code></p>
+    <footer><button class="main" autofocus @click=${() => copy(line, 'the command line')}>Copy</button></footer>`);
 }
 
 export function keysDialog() {

@@ -5,7 +5,8 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { ApiError, get, post } from './api.js';
 import { doc, edit, editStep, effect, entry, originals, report, selectedStep, settingOf, signal, toast } from './state.js';
-import { colourText, isCurve, openCurve, pointsField, short } from './controls.js';
+import { colourText, openCurve, pointsField } from './controls.js';
+import { isCurve, short } from './moving.js';
 import { saveFile, writeFile } from './dialogs.js';
 import { fileDialog } from './files.js';
 import { icon } from './keys.js';

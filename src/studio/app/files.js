@@ -137,7 +137,7 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
           <span>${f.images ? `${f.images[0]}–${f.images[1]}: ${f.images[2]} images` : f.bytes === null ? '' : size(f.bytes)}</span>${clips ? html`<span>${known.value[join(f.name)] ?? ''}</span>` : nothing}</div>`)}
         ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
       </div>
-      ${clips ? html`<p class="dim">Only files below ${(l?.roots.length ?? 1) > 1 ? 'these folders' : 'this folder'} open here; <code>grainfield studio --allow-folder FOLDER</code> adds another.</p>` : nothing}
+      ${clips ? html`<p class="dim">The studio opens files in ${(l?.roots.length ?? 1) > 1 ? 'these folders' : 'the folder in which it was started'} and in the folders inside. For a clip that is elsewhere, move or copy it here, or start the studio again with <code>grainfield studio --allow-folder FOLDER</code>.</p>` : nothing}
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer>${clips ? html`<select aria-label="Test signal" @change=${(/** @type {any} */ e) => (typed.value = `pattern:${e.target.value}`)}>
           <option selected disabled>Test signal</option>${signals.map((s) => html`<option>${s}</option>`)}</select>` : nothing}

@@ -5,7 +5,8 @@ import { html, nothing, render } from './vendor/lit-html.js';
 import {
   checked, clip, doc, edit, editStep, effect, entry, key, moveStep, removeStep, selected, selectedStep, settingOf, signal, times, timing,
 } from './state.js';
-import { control, isCurve, randomSeed, splitter, spoken } from './controls.js';
+import { control, randomSeed, splitter, spoken } from './controls.js';
+import { isCurve } from './moving.js';
 import { command, icon, keyText } from './keys.js';
 import { addFilterDialog } from './dialogs.js';
 import { effectTemplate } from './effect.js';

@@ -3,7 +3,8 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { get } from './api.js';
 import { addStep, applyLook, catalog, doc, effect, fine, frame, plainDoc, report, selectedStep, selected, signal } from './state.js';
-import { isCurve, short, spoken, usePreset, withPreset } from './controls.js';
+import { spoken, usePreset, withPreset } from './controls.js';
+import { isCurve, short } from './moving.js';
 import { dialog } from './dialogs.js';
 import { startThumbs, withFilter } from './thumbs.js';
 

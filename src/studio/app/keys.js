@@ -207,6 +207,7 @@ const all = [
   { id: 'dock.jobs', group: 'View', label: 'Jobs', keys: ['F4'], run: showDock('jobs') },
   { id: 'help.keys', group: 'Help', label: 'Keys', keys: ['F1', '?'], run: () => dialogs.keysDialog() },
   { id: 'help.palette', group: 'Help', label: 'Find a command', keys: ['Ctrl+K', 'Ctrl+Shift+P'], run: () => dialogs.palette() },
+  { id: 'help.match', group: 'Help', label: 'Match grain of a scan: grainfield match', keys: [], run: () => dialogs.matchDialog() },
 ];
 export const commands = all.filter(({ id }) => has(id));
 

@@ -45,6 +45,13 @@ document.addEventListener('click', (e) => {
   const used = /** @type {HTMLElement | null} */ (/** @type {HTMLElement} */ (e.target).closest('#bar button, #timeline button, .tabs button, .panelhead button, input[type=checkbox]'));
   if (e.detail > 0) used?.blur();
 });
+// Nor does a menu of the bar in which something was chosen. One whose choices arrows step through without opening it does.
+let stepping = false;
+document.addEventListener('pointerdown', () => (stepping = false), true);
+document.addEventListener('keydown', (e) => (stepping = !e.altKey && e.key !== ' ' && e.key !== 'Enter'), true);
+byId('bar').addEventListener('change', (e) => {
+  if (!stepping) /** @type {HTMLElement} */ (e.target).blur();
+});
 
 /** The time of day. @param {number} when */
 const clock = (when) => new Date(when).toTimeString().slice(0, 5);

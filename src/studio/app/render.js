@@ -3,10 +3,12 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
 import { addStep, check, checked, clip, cuts, doc, dock, dockOpen, effect, folder, inPlace, isFine, framesText, key, keptRanges, plainDoc, range, rate, selected, selection, signal, timeOf, timeText, unsavedEffects } from './state.js';
-import { counted, short } from './controls.js';
+import { counted } from './controls.js';
+import { short } from './moving.js';
 import { dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
 
+const images = /\.(png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|jxl|p[pgn]m|bmp|tga|qoi|gif|apng)$/i;
 const videos = /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i;
 
 /** A name beside the input: `clip-grain.mp4`. */
@@ -16,7 +18,7 @@ function proposed() {
   const dot = name.lastIndexOf('.');
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.mkv'];
   const look = plainDoc().steps.find((s) => !s.off)?.name ?? 'copy';
-  const isImage = /png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|jxl|p[pgn]m|bmp|tga|qoi|gif|apng/i.test(ending);
+  const isImage = images.test(ending);
   const made = `${stem.replace(/[._-]+$/, '')}-${look}`;
   // A single picture stays one, and scans stay images.
   const still = /^\.(png|tiff?|exr|dpx|jpe?g)$/i.test(ending) ? ending : '.png';
@@ -119,6 +121,7 @@ export function renderDialog() {
   const sounds = c.details.filter(([id, text]) => id.startsWith('stream') && text.startsWith('audio')).map(([, text]) => text.slice(6).split(',')[0].replace(/[()]/g, ''));
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
   const isVideo = () => videos.test(output.value);
+  const isImages = () => !isAnimation() && !isVideo() && images.test(output.value.trim());
   /** Sound cannot stand in images and y4m. */
   const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}), ...(onError.value ? { 'on-error': onError.value } : {}), ...(c.lavfi ? { lavfi: c.lavfi } : {}) });
 
@@ -161,7 +164,8 @@ export function renderDialog() {
     if (cannotGuess.value) return 'Size: unknown, the frames that would tell cannot be rendered';
     if (!g) return 'Size: rendering a few frames to estimate it…';
     const rate = (g.bytes * 8) / secondsIn(chosen());
-    return `Size: about ${fileSize(g.bytes)}, ${short(rate / 1e6, 0.1)} Mbit/s without sound, estimated from ${counted(g.frames)}`;
+    const each = isImages() ? (g.of > 1 ? `, ${fileSize(g.bytes / g.of)} per image` : '') : `, ${short(rate / 1e6, 0.1)} Mbit/s${isVideo() ? ' without sound' : ''}`;
+    return `Size: about ${fileSize(g.bytes)}${each}, estimated from ${counted(g.frames)}`;
   };
 
   const deliver = (/** @type {string} */ id) => {

@@ -7,7 +7,7 @@ import { batch, beginHistory, canUndo, catalog, check, checked, clip, curveOf, d
 import { curvesTemplate, resizeCurves, startCurves } from './curve.js';
 import { startFilters } from './filters.js';
 import { command, icon, keyText, onKey } from './keys.js';
-import { isCurve } from './controls.js';
+import { isCurve } from './moving.js';
 import { play, playing, scrubbing, shownRate, startViewer } from './viewer.js';
 import { copy } from './dialogs.js';
 import { startTouch } from './touch.js';

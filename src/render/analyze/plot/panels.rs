@@ -1,8 +1,8 @@
 //! The panels.
 
 use super::super::Report;
-use super::super::report::PlaneReport;
-use super::style::{Area, BOUND, INK, LINE, axes, bold, chart, decimal, one_line, soft};
+use super::super::report::{BandReport, PlaneReport};
+use super::style::{Area, BOUND, INK, LINE, SOFT, axes, bold, chart, decimal, one_line, soft};
 use super::{Drawn, FONT, px};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -112,12 +112,27 @@ fn bands(area: &Area<'_>, report: &Report) -> Drawn {
     let high = if high > 0.0 { 1.12 * high } else { 1.0 };
     let mut chart = chart(area, "Strength by brightness").build_cartesian_2d(0.0..256.0, 0.0..high)?;
     axes!(chart, "luma", "standard deviation", 8, &plain, &plain);
+    let ring = |at, ink: RGBAColor| Circle::new(at, px(4), ink.stroke_width(px(1) as u32));
     for p in &report.planes {
-        let points: Vec<_> = p.bands.iter().map(|b| ((b.from + b.to) / 2.0, b.sd)).collect();
-        chart.draw_series(line(points.iter().copied(), p))?;
-        chart.draw_series(points.iter().map(|&at| Circle::new(at, px(4), colour(p.name).filled())))?;
+        let points = |counts: bool| p.bands.iter().filter(move |b| b.counts() == counts).map(middle);
+        chart.draw_series(line(points(true), p))?;
+        chart.draw_series(points(true).map(|at| Circle::new(at, px(4), colour(p.name).filled())))?;
+        chart.draw_series(points(false).map(|at| ring(at, colour(p.name).mix(0.5))))?;
+    }
+    if report.planes.iter().flat_map(|p| &p.bands).any(|b| !b.counts()) {
+        let style = soft(14).pos(Pos::new(HPos::Right, VPos::Center));
+        chart.draw_series([Text::new("too few samples", (252.0, 0.95 * high), style)])?;
+        let (left, _) = area.estimate_text_size("too few samples", &soft(14))?;
+        let at = chart.backend_coord(&(252.0, 0.95 * high));
+        let (x, y) = area.get_base_pixel();
+        area.draw(&ring((at.0 - x - left as i32 - px(12), at.1 - y), SOFT.mix(1.0)))?;
     }
     Ok(())
+}
+
+/// Where a band is drawn.
+fn middle(band: &BandReport) -> (f64, f64) {
+    ((band.from + band.to) / 2.0, band.sd)
 }
 
 /// Draws both halves for the first plane: the value at (dx, dy) is also that at (-dx, -dy).
