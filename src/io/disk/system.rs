@@ -1,5 +1,6 @@
 //! What Unix and Windows do in different ways, under one name each. Nothing else names a system, except for signals,
 //! files without a name, which only Linux has, and the allocator of glibc.
+#![cfg_attr(not(feature = "ffmpeg"), allow(dead_code, unused_imports))] // some of it is for libav alone
 
 #[cfg(unix)]
 use unix as system;

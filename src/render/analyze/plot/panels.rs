@@ -2,7 +2,7 @@
 
 use super::super::Report;
 use super::super::report::{BandReport, PlaneReport};
-use super::style::{Area, BOUND, INK, LINE, SOFT, axes, bold, chart, decimal, one_line, soft};
+use super::style::{Area, BOUND, INK, LINE, axes, bold, chart, decimal, one_line, soft};
 use super::{Drawn, FONT, px};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -121,11 +121,7 @@ fn bands(area: &Area<'_>, report: &Report) -> Drawn {
     }
     if report.planes.iter().flat_map(|p| &p.bands).any(|b| !b.counts()) {
         let style = soft(14).pos(Pos::new(HPos::Right, VPos::Center));
-        chart.draw_series([Text::new("too few samples", (252.0, 0.95 * high), style)])?;
-        let (left, _) = area.estimate_text_size("too few samples", &soft(14))?;
-        let at = chart.backend_coord(&(252.0, 0.95 * high));
-        let (x, y) = area.get_base_pixel();
-        area.draw(&ring((at.0 - x - left as i32 - px(12), at.1 - y), SOFT.mix(1.0)))?;
+        chart.draw_series([Text::new("rings: too few samples", (252.0, 0.95 * high), style)])?;
     }
     Ok(())
 }
