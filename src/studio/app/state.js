@@ -335,8 +335,11 @@ async function reopen() {
   again = true;
 }
 
+/** Clips whose length the server has told: perhaps before its answer to the request that opened them has come. */
+const toldClips = new Set();
 /** The server knows the length of a clip. @param {number} id */
 export async function clipTold(id) {
+  toldClips.add(id);
   if (clip.value?.id !== id) return;
   const told = await get(`/clip/${id}`);
   batch(() => {
@@ -359,7 +362,8 @@ effect(() => {
 });
 
 /** @param {string} path @returns {Promise<Clip>} */
-export const openAs = (path, lavfi = deinterlaced.value[path] ?? '') => post('/open', { path, lavfi });
+export const openAs = (path, lavfi = deinterlaced.value[path] ?? '') =>
+  post('/open', { path, lavfi }).then((opened) => (opened.estimated && toldClips.has(opened.id) ? get(`/clip/${opened.id}`) : opened));
 
 /** @param {string} path */
 export async function openClip(path) {
