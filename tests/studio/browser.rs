@@ -6,11 +6,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Chromiums that no test uses: starting one takes a second of processor time.
-static IDLE: Mutex<Vec<Chromium>> = Mutex::new(Vec::new());
+/// The Chromium that was used last: starting one takes a second of processor time. One test at a time has it: some measure
+/// times, and two cores have enough to do with one.
+static IDLE: Mutex<Option<Chromium>> = Mutex::new(None);
 
 /// A browser.
 pub(crate) struct Chromium {
@@ -21,7 +22,7 @@ pub(crate) struct Chromium {
 }
 
 /// A browser in a test, which has it alone.
-pub(crate) struct Browser(Option<Chromium>);
+pub(crate) struct Browser(Option<Chromium>, MutexGuard<'static, Option<Chromium>>);
 
 impl std::ops::Deref for Browser {
     type Target = Chromium;
@@ -44,7 +45,7 @@ impl Drop for Browser {
         // What a test leaves behind that fails is not known.
         if !std::thread::panicking() {
             browser.clear();
-            IDLE.lock().unwrap().push(browser);
+            *self.1 = Some(browser);
         }
     }
 }
@@ -52,10 +53,10 @@ impl Drop for Browser {
 impl Browser {
     /// One with a window of a size.
     pub(crate) fn start(width: u32, height: u32) -> Browser {
-        let idle = IDLE.lock().unwrap().pop();
-        let browser = idle.unwrap_or_else(Chromium::new);
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let browser = idle.take().unwrap_or_else(Chromium::new);
         browser.post("/window/rect", &json!({ "width": width, "height": height }));
-        Browser(Some(browser))
+        Browser(Some(browser), idle)
     }
 }
 

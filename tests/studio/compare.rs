@@ -17,6 +17,9 @@ fn a_kept_recipe_and_a_still_stand_beside_the_result() {
     let hashes = "return [v.hashNow('in'), v.hashNow('out')]";
     let first = b.run(hashes);
     b.press("R");
+    b.until(
+        "return [...document.querySelectorAll('.panelabel')].some((e) => e.textContent.startsWith('A, 1'))",
+    );
     b.run("s.setValue(s.doc.value.steps[0].id, 'strength', '9');");
     b.settle();
     let second = b.run(hashes);

@@ -43,7 +43,9 @@ fn an_interlaced_clip_is_deinterlaced_everywhere() {
     b.until("return !document.querySelector('#notice p')");
     b.settle();
     // What was chosen is chosen still, by the new numbers.
-    b.run("while (s.clip.value.estimated) await new Promise((r) => setTimeout(r, 20));");
+    b.run(
+        "while (!s.clip.value.lavfi || s.clip.value.estimated) await new Promise((r) => setTimeout(r, 20));",
+    );
     assert_eq!(
         b.run("return [s.frame.value, s.markers.value, s.selection.value, s.clip.value.last, s.rate.value]"),
         json!([24, [6], [16, 19], 59, 50])
