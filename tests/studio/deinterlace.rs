@@ -114,7 +114,11 @@ fn the_order_of_fields_is_chosen() {
         b.run(&format!("const e = document.querySelector('.order select'); e.value = '{value}'; e.dispatchEvent(new Event('change'));"))
     };
     let orders = "return [...document.querySelectorAll('.order option')].map((e) => e.textContent)";
-    let all = json!(["as the file says (nothing: top field first)", "top field first", "bottom field first"]);
+    let all = json!([
+        "as the file says (it says nothing: top field first)",
+        "top field first",
+        "bottom field first"
+    ]);
     assert_eq!(b.run(orders), all);
     let hashes = |graph: &str| {
         let text = session.run(&format!("hash capture.avi --lavfi {graph}")).ok().text();

@@ -58,7 +58,7 @@ export function deinterlaceDialog() {
       <label class="order">Field order <select @change=${(/** @type {any} */ e) => {
         order.value = e.target.value;
         if (chosen) choose(chosen);
-      }}>${orders.map(([option, name]) => html`<option value=${option} .selected=${order.value === option}>${name}${option || !fields ? '' : ` (${fields === 'unspecified' ? 'nothing: top field first' : fields})`}</option>`)}</select></label>
+      }}>${orders.map(([option, name]) => html`<option value=${option} .selected=${order.value === option}>${name}${option || !fields ? '' : ` (${fields === 'unspecified' ? 'it says nothing: top field first' : fields})`}</option>`)}</select></label>
       ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
       <footer><button class="main" @click=${close}>Close</button></footer>`;
   }, 'narrow');
