@@ -156,8 +156,12 @@ impl StreamCopier {
         if let Some(first) = span.first.filter(|_| !self.ended && !jumps) {
             // a second earlier, for subtitles that are still shown; inputs without seeking are read through
             let to = first.rescale(span.base, ffmpeg_next::rescale::TIME_BASE) - 1_000_000;
-            // if it fails, reading is only slower
-            let _ = self.input.context.seek(to, ..to);
+            let start = self.input.context().start_time;
+            // before the start it fails, and what opening has read ahead is lost
+            if to > if start == NO_TIME { 0 } else { start } {
+                // where an input cannot seek, reading is only slower
+                let _ = self.input.context.seek(to, ..to);
+            }
         }
         let mut without_start: Vec<usize> = (0..self.routes.len()).filter(|&i| self.is_audio(i)).collect();
         let (mut count, mut bytes) = (0, 0);
