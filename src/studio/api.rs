@@ -107,7 +107,7 @@ pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Resu
 fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
     let clip = studio.clip(id)?;
     let gone = || ErrorResponse::gone("the clip is no longer open");
-    let Opening { input, lavfi } = studio.clips.opening(id).ok_or_else(gone)?;
+    let Opening { input, lavfi, raw } = studio.clips.opening(id).ok_or_else(gone)?;
     let (info, format) = (clip.info(), clip.info().format);
     Ok(json!({
         "id": id,
@@ -123,6 +123,7 @@ fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
         "shape": format.shape(),
         "fields": format.fields.name(),
         "lavfi": lavfi.unwrap_or_default(),
+        "raw": raw.map(|raw| raw.to_string()),
         "matrix": assumed_matrix(&format).0.name(),
         "first": info.first,
         "last": info.last.unwrap_or_else(|| announced(info)),
@@ -148,11 +149,12 @@ fn colour(format: &Format) -> String {
 pub(super) struct OpenRequest {
     path: String,
     lavfi: Option<String>,
+    raw: Option<String>,
 }
 
 pub(super) async fn open(State(studio): Shared, Json(request): Json<OpenRequest>) -> Answer {
     answer(&studio, move |studio, cancel| {
-        let from = Opening::new(studio.roots.input(&request.path)?, request.lavfi)?;
+        let from = Opening::new(studio.roots.input(&request.path)?, request.lavfi, request.raw.as_deref())?;
         let id = studio.clips.open(from, cancel)?;
         described(studio, id)
     })

@@ -30,6 +30,7 @@ const FILES: &[(&str, &[u8])] = table![
     "timecode.js",
     "scenes.js",
     "deinterlace.js",
+    "raw.js",
     "timeline.js",
     "filters.js",
     "controls.js",

@@ -11,6 +11,7 @@ use super::error_response::ErrorResponse;
 use super::fault::Fault;
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::host::{StateCache, lock};
+use grainfield_io::source::raw::RawVideo;
 use grainfield_io::source::{Info, Length};
 use grainfield_render::assets::DiskStateCache;
 use grainfield_render::session::job::{Cache, Request};
@@ -57,20 +58,22 @@ impl Finished {
     }
 }
 
-/// An input, and FFmpeg's filters before all others.
+/// An input, FFmpeg's filters before all others, and what its samples are if it has no header.
 #[derive(Clone)]
 pub(super) struct Opening {
     pub(super) input: OsString,
     pub(super) lavfi: Option<String>,
+    pub(super) raw: Option<RawVideo>,
 }
 
 impl Opening {
     /// Returns an error for a graph that a page may not run. An empty one is none.
-    pub(super) fn new(input: OsString, lavfi: Option<String>) -> Result<Opening, Fault> {
+    pub(super) fn new(input: OsString, lavfi: Option<String>, raw: Option<&str>) -> Result<Opening, Fault> {
         let lavfi = lavfi.filter(|graph| !graph.is_empty());
+        let raw = raw.map(str::parse).transpose().map_err(Fault::new)?;
         match lavfi.iter().find(|graph| !GRAPHS.contains(&graph.as_str())) {
             Some(graph) => Err(Fault::new(format!("{graph}: not a graph that a page may run"))),
-            None => Ok(Opening { input, lavfi }),
+            None => Ok(Opening { input, lavfi, raw }),
         }
     }
 }
@@ -128,9 +131,9 @@ impl Clips {
         let memory = Some(self.memory as u64 / 4);
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
         let (cache, cancel, threads) = (self.cache.clone(), cancel.clone(), Some(threads));
-        let Opening { input, lavfi } = from.clone();
+        let Opening { input, lavfi, raw } = from.clone();
         let request =
-            Request { cache, length, memory, cancel, threads, lavfi, ..Request::new(input, "hash:") };
+            Request { cache, length, memory, cancel, threads, lavfi, raw, ..Request::new(input, "hash:") };
         let kept = request.cache.open().map(DiskStateCache::new);
         let states = NotifyingStates { kept, events: self.events.clone() };
         Ok(Clip::open_with(request, Arc::new(states))?)

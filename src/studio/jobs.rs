@@ -30,8 +30,8 @@ use toml_edit::value;
 /// The largest number of jobs that the page may add.
 const MAX_JOBS: usize = 1000;
 /// Options that the page may set. Others read or write files, or open protocols.
-const OPTIONS: [&str; 9] =
-    ["audio", "bitrate", "codec", "codec-opt", "crf", "lavfi", "on-error", "pix-fmt", "preset"];
+const OPTIONS: [&str; 10] =
+    ["audio", "bitrate", "codec", "codec-opt", "crf", "lavfi", "on-error", "pix-fmt", "preset", "raw"];
 /// Options of encoders that the page may set. Others write files, too: x264 has `stats`.
 const ENCODER: [&str; 4] = ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=grain"];
 /// The largest list that is read, in bytes.

@@ -232,3 +232,54 @@ fn typing_finds_a_clip_and_enter_opens_it() {
     b.until("return !document.querySelector('dialog[open]')");
     assert_eq!(b.run("return s.clip.value.path"), json!("far.y4m"));
 }
+
+/// Samples without a header are described once, and preview, render and copied command line read them alike.
+#[test]
+fn samples_without_a_header_are_described() {
+    let session = Session::new();
+    ffmpeg(
+        "-f lavfi -i testsrc2=size=98x54:rate=24:duration=1 -pix_fmt uyvy422 -f rawvideo",
+        &session.path("scan_98x54.yuv"),
+    );
+    let hashes = |command: &str| {
+        let text = session.run(&format!("hash {command}")).ok().text();
+        text.lines().map(|l| l.rsplit(' ').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let studio = Studio::start(&session, "scan_98x54.yuv");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    let answer = |fields: &str| {
+        b.until("return !!document.querySelector('#s-width')");
+        b.run(&format!(
+            "for (const [id, value] of Object.entries({fields})) document.querySelector('#s-' + id).value = value; document.querySelector('dialog button.main').click();"
+        ));
+    };
+    // The size is that in the name.
+    b.until("return document.querySelector('#s-width')?.value === '98'");
+    answer("{ height: '100000' }");
+    b.until("return document.querySelector('dialog .fault')?.textContent.includes('98x100000') === true");
+    answer("{ height: '54', format: 'uyvy422', rate: '24' }");
+    b.run("while (!s.clip.value) await new Promise((r) => setTimeout(r, 20));");
+    b.until("return !document.querySelector('dialog')");
+    let all = hashes("scan_98x54.yuv --raw 98x54:uyvy422:24");
+    assert_eq!(all.len(), 24);
+    for frame in [17, 3] {
+        b.run(&format!("s.seek({frame});"));
+        b.settle();
+        assert_eq!(b.run("return v.hashNow('in')"), json!(all[frame]), "{frame}");
+    }
+    b.run("s.addStep('noise');");
+    b.press("F7");
+    b.run("const e = document.querySelector('#r-output'); e.value = 'out.y4m'; e.dispatchEvent(new Event('input', { bubbles: true }));");
+    b.until("return document.querySelector('.outcome')?.textContent.includes('24 frames') === true");
+    b.run("document.querySelector('dialog.render button.main').click()");
+    b.until("return !!document.querySelector('.jobs tr.done')");
+    let noise = hashes("scan_98x54.yuv --raw 98x54:uyvy422:24 -f noise");
+    assert_eq!(hashes("out.y4m"), noise);
+    session.run(&b.copied_line().replace("OUTPUT", "copied.y4m")).ok();
+    assert_eq!(hashes("copied.y4m"), noise);
+    // The page remembers it.
+    b.run("await s.post('/autosave', s.keepsake());");
+    b.open(&studio);
+    b.run("while (s.clip.value?.raw !== '98x54:uyvy422:24') await new Promise((r) => setTimeout(r, 20));");
+}

@@ -90,7 +90,7 @@ fn work_of_a_closed_tab_is_offered_and_continued_at_once() {
     b.close_tab(&first);
     let offer = "document.querySelector('#notice')?.textContent.includes('unsaved work') ?? false";
     b.until(&format!("return {offer}"));
-    b.run("s.toggleMarker()");
+    b.run("s.markers.value = [7]");
     stored(&b);
     let work = "return [s.doc.value.steps.map((e) => e.name), s.frame.value]";
     for _ in 0..2 {

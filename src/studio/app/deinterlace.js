@@ -1,7 +1,7 @@
 // @ts-check How frames of two fields become whole ones: FFmpeg's bwdif, with which the clip is opened before all filters.
 
 import { html, nothing } from './vendor/lit-html.js';
-import { batch, clip, deinterlaced, effect, framesOfOne, frame, markers, offers, openAs, references, report, selection, signal, untracked } from './state.js';
+import { batch, clip, effect, framesOfOne, frame, markers, offers, openAs, readings, references, report, selection, signal, untracked } from './state.js';
 import { dialog } from './dialogs.js';
 
 /** FFmpeg's graphs, what they are called and what they do. @type {[string, string, string][]} */
@@ -26,13 +26,13 @@ const isInterlaced = (c) => c.kind === 'video' && /field first/.test(c.fields);
 async function deinterlace(graph) {
   const c = clip.value;
   if (!c) return;
-  const opened = graph === c.lavfi ? c : await openAs(c.path, graph);
+  const opened = graph === c.lavfi ? c : await openAs(c.path, { ...readings.value[c.path], lavfi: graph });
   if (clip.value?.path !== c.path) return;
   const by = framesOfOne(opened) / framesOfOne(clip.value);
   const begin = (/** @type {number} */ n) => Math.floor(n * by);
   const end = (/** @type {number} */ n) => Math.ceil((n + 1) * by) - 1;
   batch(() => {
-    deinterlaced.value = { ...deinterlaced.value, [c.path]: graph };
+    readings.value = { ...readings.value, [c.path]: { ...readings.value[c.path], lavfi: graph } };
     if (opened === c) return;
     clip.value = opened;
     frame.value = Math.min(begin(frame.value), opened.last);
@@ -76,7 +76,7 @@ export function startDeinterlacing() {
     path = c?.path ?? '';
     untracked(() => {
       offers.value = offers.value.filter((o) => o !== offer);
-      if (!c || !isInterlaced(c) || c.path in deinterlaced.value) return;
+      if (!c || !isInterlaced(c) || readings.value[c.path]?.lavfi !== undefined) return;
       const answer = (/** @type {string} */ graph) => () => deinterlace(graph).catch(report);
       offer = { text: `${c.name} is interlaced (${c.fields}): each frame consists of two pictures of different times.`,
         answers: [['Deinterlace', answer(ways[1][0])], ['One frame for each field', answer(ways[2][0])], ['Leave it as it is', answer('')]] };

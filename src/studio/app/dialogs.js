@@ -206,7 +206,7 @@ export async function copyCommand() {
   const { chain, faults } = checked.value ?? {};
   if (!c) return;
   if (faults?.length) return toast(`not copied: ${faults[0].text}`, true);
-  const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(c.lavfi ? ['--lavfi', c.lavfi] : []), ...(chain ? ['-f', chain] : [])];
+  const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(c.raw ? ['--raw', c.raw] : []), ...(c.lavfi ? ['--lavfi', c.lavfi] : []), ...(chain ? ['-f', chain] : [])];
   const frames = framesText();
   if (frames) words.push('--frames', frames);
   if (unsavedEffects.value.length) toast(`${unsavedEffects.value[0]} is not saved: the command uses the file`, true);

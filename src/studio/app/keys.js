@@ -5,7 +5,7 @@ import { svg } from './vendor/lit-html.js';
 import { has } from './api.js';
 import {
   addStep, canRedo, canUndo, clip, cuts, cutSelection, doc, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, report, restoreCuts, scale, seek,
-  seekMarker, selected, selectedStep, selection, step as stepKept, timecode, timing, toast, toggleMarker, undo, userKeys, view,
+  selected, selectedStep, selection, step as stepKept, timecode, timing, toast, undo, userKeys, view,
 } from './state.js';
 import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import { dropReference, keepReference, nextReference, reported, swapReference } from './compare.js';
@@ -13,7 +13,8 @@ import { deinterlaceDialog } from './deinterlace.js';
 import * as dialogs from './dialogs.js';
 import { galleryDialog } from './gallery.js';
 import { renderDialog } from './render.js';
-import { seekKeyFrame, seekScene, stopSearch } from './scenes.js';
+import { describeDialog } from './raw.js';
+import { seekKeyFrame, seekMarker, seekScene, stopSearch, toggleMarker } from './scenes.js';
 
 /** @typedef {{id: string, group: string, label: string, keys: string[], run: () => void, icon?: string,
  *   on?: () => boolean, can?: () => boolean}} Command */
@@ -103,6 +104,7 @@ const all = [
   { id: 'frame.save.in', group: 'File', label: 'Save the source frame as PNG', keys: ['Ctrl+Alt+1'], run: saveFrame('in'), can: open },
   { id: 'file.facts', group: 'File', label: 'Clip properties', keys: ['Alt+Enter'], run: () => dialogs.factsDialog(), can: open },
   { id: 'file.deinterlace', group: 'File', label: 'Deinterlace', keys: [], run: () => deinterlaceDialog(), can: open, on: () => !!clip.value?.lavfi },
+  { id: 'file.samples', group: 'File', label: 'Describe the samples', keys: [], run: () => describeDialog(clip.value?.path ?? ''), can: () => !!clip.value?.raw },
   { id: 'time.code', group: 'Frames', label: 'Times as timecode', keys: ['Shift+T'], run: () => (timecode.value = !timecode.value), on: () => timecode.value },
   { id: 'edit.undo', group: 'Edit', label: 'Undo', keys: ['Ctrl+Z'], run: undo, icon: 'undo', can: () => canUndo.value },
   { id: 'edit.redo', group: 'Edit', label: 'Redo', keys: ['Ctrl+Y', 'Ctrl+Shift+Z'], run: redo, icon: 'redo', can: () => canRedo.value },

@@ -2,7 +2,7 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, check, clip, connected, deinterlaced, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
+  batch, catalog, check, clip, connected, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, readings, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
   sizes, startAutosave, timecode, userKeys, view,
 } from './state.js';
 import { startCurves } from './curve.js';
@@ -14,6 +14,7 @@ import { startTimeline } from './timeline.js';
 import { startViewer } from './viewer.js';
 import { asSaved, beginRecipe, openedRecipe } from './dialogs.js';
 import { startDeinterlacing } from './deinterlace.js';
+import { startDescribing } from './raw.js';
 import { startDropping } from './start.js';
 
 const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
@@ -25,6 +26,7 @@ startCurves();
 startEffects();
 startPanels();
 startDropping();
+startDescribing();
 document.addEventListener('keydown', onKey);
 // Some browsers press a button when Space is released.
 document.addEventListener('keyup', (e) => {
@@ -98,7 +100,7 @@ async function begin() {
     scale.value = autosave?.scale ?? 100;
     [sizes.dock.value, sizes.side.value] = autosave?.sizes ?? [0, 0];
     timecode.value = autosave?.timecode ?? true;
-    deinterlaced.value = autosave?.deinterlaced ?? {};
+    readings.value = autosave?.readings ?? {};
     [view.layout.value, dock.value, dockOpen.value, view.hints.value] = autosave?.layout ?? ['side', 'curves', true, true];
     savedToml.value = 'version = 1\n';
   });

@@ -123,7 +123,7 @@ export function renderDialog() {
   const isVideo = () => videos.test(output.value);
   const isImages = () => !isAnimation() && !isVideo() && images.test(output.value.trim());
   /** Sound cannot stand in images and y4m. */
-  const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}), ...(onError.value ? { 'on-error': onError.value } : {}), ...(c.lavfi ? { lavfi: c.lavfi } : {}) });
+  const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}), ...(onError.value ? { 'on-error': onError.value } : {}), ...(c.lavfi ? { lavfi: c.lavfi } : {}), ...(c.raw ? { raw: c.raw } : {}) });
 
   // What becomes of it: the last answer counts.
   let asked = 0;

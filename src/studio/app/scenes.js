@@ -1,7 +1,7 @@
-// @ts-check Steps to cuts and key frames, which the server looks for.
+// @ts-check Steps to cuts and key frames, which the server looks for, and to markers.
 
 import { get } from './api.js';
-import { clip, cutAt, frame, report, seek, signal, toast } from './state.js';
+import { clip, cutAt, frame, markers, report, seek, signal, toast } from './state.js';
 
 /** @type {AbortController | null} */
 let searching = null;
@@ -55,4 +55,17 @@ export async function seekKeyFrame(back) {
 
 export function stopSearch() {
   searching?.abort();
+}
+
+/** Marks the frame, or takes its mark away. */
+export function toggleMarker() {
+  const n = frame.value;
+  const others = markers.value.filter((m) => m !== n);
+  markers.value = others.length < markers.value.length ? others : [...others, n].sort((a, b) => a - b);
+}
+
+/** @param {boolean} back */
+export function seekMarker(back) {
+  const found = back ? markers.value.findLast((m) => m < frame.value) : markers.value.find((m) => m > frame.value);
+  if (found !== undefined) seek(found);
 }

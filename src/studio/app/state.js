@@ -12,7 +12,7 @@ import { codeAt, framesOf } from './timecode.js';
  * @typedef {{steps: Step[], seed: string | null, drafts: Record<string, string>, cuts: Record<string, [number, number][]>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
  *   bits: number | null, colour: string, planes: string[], first: number, last: number, estimated: boolean, rate: [number, number], variable: boolean,
- *   shape: number, fields: string, lavfi: string, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
+ *   shape: number, fields: string, lavfi: string, raw: string | null, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
  *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[], shape: number}}}
@@ -54,8 +54,10 @@ export const offers = signal(/** @type {{text: string, answers: [string, () => u
 /** Keys that the user has changed: command to key. */
 export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
-/** FFmpeg's graphs before the filters, by the paths of clips of which the user has said that. */
-export const deinterlaced = signal(/** @type {Record<string, string>} */ ({}));
+/** How clips are read, by their paths, if the user has said it: FFmpeg's graph before the filters, and what samples without a header are. */
+export const readings = signal(/** @type {Record<string, {lavfi?: string, raw?: string}>} */ ({}));
+/** A file without a header, about which the page asks. */
+export const undescribed = signal('');
 /** The clips that were opened last, the newest first. */
 export const recent = signal(/** @type {string[]} */ ([]));
 /** Frames that the user has marked, in order. */
@@ -362,11 +364,15 @@ effect(() => {
 });
 
 /** @param {string} path @returns {Promise<Clip>} */
-export const openAs = (path, lavfi = deinterlaced.value[path] ?? '') =>
-  post('/open', { path, lavfi }).then((opened) => (opened.estimated && toldClips.has(opened.id) ? get(`/clip/${opened.id}`) : opened));
+export const openAs = (path, reading = readings.value[path]) =>
+  post('/open', { path, ...reading }).then((opened) => (opened.estimated && toldClips.has(opened.id) ? get(`/clip/${opened.id}`) : opened));
 
 /** @param {string} path */
 export async function openClip(path) {
+  if (/\.(yuv|raw|rgb)$/i.test(path) && !readings.value[path]?.raw) {
+    undescribed.value = path;
+    return;
+  }
   const opened = await openAs(path);
   batch(() => {
     // Another clip is seen from its start.
@@ -387,19 +393,6 @@ export async function openClip(path) {
 export function seek(n) {
   const c = clip.value;
   if (c) frame.value = Math.max(c.first, Math.min(c.last, Math.round(n)));
-}
-
-/** Marks the frame, or takes its mark away. */
-export function toggleMarker() {
-  const n = frame.value;
-  const others = markers.value.filter((m) => m !== n);
-  markers.value = others.length < markers.value.length ? others : [...others, n].sort((a, b) => a - b);
-}
-
-/** @param {boolean} back */
-export function seekMarker(back) {
-  const found = back ? markers.value.findLast((m) => m < frame.value) : markers.value.find((m) => m > frame.value);
-  if (found !== undefined) seek(found);
 }
 
 /** @type {AbortController | null} */
@@ -579,7 +572,7 @@ export const keepsake = () => ({
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
   cuts: doc.value.cuts,
-  deinterlaced: deinterlaced.value,
+  readings: readings.value,
   references: references.value,
   // The contents of the files from which recipe and drafts were made, to notice changes by other programs.
   originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path === recipePath.value || path in doc.value.drafts)),
@@ -591,7 +584,7 @@ export const keepsake = () => ({
 /** @param {() => unknown} save stores them */
 export function startAutosave(save) {
   effect(() => {
-    void [view.layout.value, dock.value, dockOpen.value, view.hints.value, clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value, deinterlaced.value];
+    void [view.layout.value, dock.value, dockOpen.value, view.hints.value, clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value, readings.value];
     clearTimeout(saving);
     saving = setTimeout(save, 400);
   });
