@@ -18,6 +18,7 @@ const FILES: &[(&str, &[u8])] = table![
     "main.js",
     "api.js",
     "state.js",
+    "cutting.js",
     "viewer.js",
     "player.js",
     "mask.js",

@@ -3,16 +3,14 @@
 //! rendered by a program of its own, so that it can be cancelled alone.
 
 mod programs;
+mod request;
 
-use super::clips::GRAPHS;
+pub(super) use request::{JobRequest, check_options};
+
 use super::fault::Fault;
 use super::list::{LIST, document, jobs, remove, swap};
 use grainfield_filters::host::lock;
-use grainfield_filters::settings::toml_string;
 use grainfield_io::disk;
-use grainfield_io::format::Formats;
-use grainfield_io::sink::Output;
-use grainfield_io::source;
 use grainfield_render::batch::fingerprint::{Resolve, resolve};
 use grainfield_render::batch::jobs::{BatchJob, JobList, JobsError};
 use grainfield_render::batch::output_path::output_path;
@@ -29,11 +27,6 @@ use toml_edit::value;
 
 /// The largest number of jobs that the page may add.
 const MAX_JOBS: usize = 1000;
-/// Options that the page may set. Others read or write files, or open protocols.
-const OPTIONS: [&str; 10] =
-    ["audio", "bitrate", "codec", "codec-opt", "crf", "lavfi", "on-error", "pix-fmt", "preset", "raw"];
-/// Options of encoders that the page may set. Others write files, too: x264 has `stats`.
-const ENCODER: [&str; 4] = ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=grain"];
 /// The largest list that is read, in bytes.
 const MAX_TEXT: u64 = 4 << 20;
 
@@ -55,29 +48,13 @@ pub(super) enum Verb {
     Remove,
 }
 
-/// A request for a render.
-#[derive(Debug, Deserialize)]
-pub(super) struct JobRequest {
-    pub(super) input: String,
-    pub(super) output: String,
-    /// The filters, as a chain.
-    pub(super) filters: String,
-    /// `0-99`; all frames if it is missing.
-    pub(super) frames: Option<String>,
-    /// Further options of `render`, by their long names.
-    #[serde(default)]
-    pub(super) options: BTreeMap<String, String>,
-    /// Whether to replace an existing output.
-    #[serde(default)]
-    pub(super) overwrite: bool,
-}
-
 /// A job in the page.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct JobRow {
     pub(super) id: String,
     pub(super) name: String,
     input: String,
+    output: String,
     options: Vec<String>,
     pub(super) state: &'static str,
     frames: u64,
@@ -189,18 +166,6 @@ impl Jobs {
         Some(folder.strip_prefix(&self.folder).unwrap_or(&folder).display().to_string())
     }
 
-    /// Returns an error if the last job would write a file of the queue or its own input.
-    fn check_files(&self, queue: &Queue, list: &JobList) -> Result<(), Fault> {
-        let Some(job) = list.jobs.last() else { return Ok(()) };
-        let output = output_path(&queue.scope.outputs, &job.output, true, false).map_err(Fault::new)?;
-        let mut access = Output::parse(&output, Formats::default()).map_err(Fault::new)?.writes(None);
-        access.read_all("the input", source::reads(&job.input));
-        for file in queue.writes(&[]).into_iter().chain([self.path()]) {
-            access.write("a file of the queue,", file);
-        }
-        access.check().map_err(Fault::new)
-    }
-
     /// All jobs, in order, and whether this studio is running some.
     pub(super) fn rows(&self) -> Result<(Vec<JobRow>, bool), Fault> {
         let mut list = self.parsed(&self.text()?)?;
@@ -212,6 +177,7 @@ impl Jobs {
             id: queue.id(job),
             name: job.name.clone(),
             input: job.input.to_string_lossy().into_owned(),
+            output: job.output.to_string_lossy().into_owned(),
             options: job.options.iter().map(ToString::to_string).collect(),
             state: standing.state.name(),
             frames: standing.record.as_ref().map_or(0, |r| r.frames),
@@ -219,79 +185,6 @@ impl Jobs {
             by: standing.record.map(|r| r.by),
         });
         Ok((rows.collect(), lock(&self.run).is_some() || !lock(&self.children).is_empty()))
-    }
-
-    /// Adds a job at the end, in place of one that has ended or was interrupted and had the same output; returns its id.
-    pub(super) fn add(&self, request: &JobRequest) -> Result<String, Fault> {
-        let _one = lock(&self.changing);
-        let mut text = self.text()?;
-        let list = self.parsed(&text)?;
-        if list.jobs.len() >= MAX_JOBS {
-            return Err(Fault::new(format!("{LIST} has {MAX_JOBS} jobs: remove some")));
-        }
-        let own = BatchJob::new(&request.input, &request.output);
-        let queue = self.queue(&list);
-        let there =
-            if queue.scope.exists(&own) { Some(request.output.clone()) } else { self.segments(&queue, &own) };
-        if let Some(there) = there.filter(|_| !request.overwrite) {
-            return Err(Fault::new(format!(
-                "{there} exists: choose another name, or allow it to be replaced"
-            )));
-        }
-        let id = queue.id(&own);
-        let rows = self.rows()?.0;
-        if let Some(at) = rows.iter().position(|row| row.id == id || row.name == request.output) {
-            let JobRow { id: old, state, reason, .. } = &rows[at];
-            // a job that has not been started yet is not lost
-            let ended =
-                matches!(*state, "done" | "failed" | "stale") || *state == "waiting" && reason.is_some();
-            if !ended || *old != id {
-                return Err(Fault::new(format!(
-                    "{} is in the queue and {state}: remove it there, or choose another name",
-                    request.output
-                )));
-            }
-            let mut document = document(&text)?;
-            remove(&mut document, at)?;
-            text = document.to_string();
-        }
-        text.truncate(text.trim_end().len());
-        text += if text.is_empty() { "[[job]]\n" } else { "\n\n[[job]]\n" };
-        let mut line = |key: &str, value: &str| text += &format!("{key} = {value}\n");
-        line("input", &toml_string(&request.input));
-        line("output", &toml_string(&request.output));
-        if !request.filters.is_empty() {
-            line("filters", &toml_string(&request.filters));
-        }
-        if let Some(frames) = &request.frames {
-            line("frames", &toml_string(frames));
-        }
-        check_options(&request.options)?;
-        for (key, value) in &request.options {
-            line(key, &toml_string(value));
-        }
-        if request.overwrite {
-            line("overwrite", "true");
-        }
-        self.check_files(&queue, &self.parsed(&text)?)?;
-        // it is rendered again, even if the output is the result of the same settings
-        match queue.claim(&own).map_err(Fault::new)? {
-            Claim::Elsewhere => {
-                return Err(Fault::new(format!("{} is being rendered: cancel that first", request.output)));
-            }
-            Claim::Ours(mut lease, job_status) if request.overwrite || job_status.record.is_some() => {
-                lease.start_over = request.overwrite;
-                lease.set(State::Waiting, 0, None, None).map_err(Fault::new)?;
-            }
-            Claim::Ours(..) => {}
-        }
-        self.save(&text)?;
-        // the program that has rendered it before is about to end
-        lock(&self.children)
-            .iter_mut()
-            .filter(|program| program.id == id)
-            .for_each(|program| program.live = false);
-        Ok(id)
     }
 
     /// Cancels, postpones or removes a job, which ends it if it is running, or moves it by one place. Returns the
@@ -327,25 +220,6 @@ impl Jobs {
     }
 }
 
-/// Returns an error for options that a page may not set.
-pub(super) fn check_options(options: &BTreeMap<String, String>) -> Result<(), Fault> {
-    for (key, value) in options {
-        if !OPTIONS.contains(&key.as_str()) {
-            return Err(Fault::new(format!("{key}: not an option of a render")));
-        }
-        if key == "crf" && !value.parse::<f64>().is_ok_and(|crf| crf.is_finite() && crf >= 0.0) {
-            return Err(Fault::new(format!("{value}: quality is a number from 0; lower is better")));
-        }
-        if key == "lavfi" && !GRAPHS.contains(&value.as_str()) {
-            return Err(Fault::new(format!("{value}: not a graph that a page may run")));
-        }
-        if key == "codec-opt" && !ENCODER.contains(&value.as_str()) {
-            return Err(Fault::new(format!("{value}: not an encoder's option that a page may set")));
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -360,6 +234,7 @@ mod tests {
             frames: Some("0-9".into()),
             options,
             overwrite: false,
+            replaces: None,
         }
     }
 
@@ -483,5 +358,42 @@ mod tests {
         assert!(jobs.add(&request("b.y4m")).is_err());
         jobs.add(&JobRequest { overwrite: true, ..request("b.y4m") }).unwrap();
         assert_eq!(jobs.rows().unwrap().0[0].state, "waiting");
+    }
+
+    /// A job that waits is changed where it stands: its comments, its name and what else is in the list stay.
+    #[test]
+    fn a_waiting_job_is_changed_in_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let jobs = Jobs::new(folder.path(), broadcast::channel(4).0, |_, _| BTreeMap::new());
+        let list = "# mine\n[[job]]\ninput = 'pattern:bars'\noutput = 'a.y4m'\n\n# of b\n[[job]]\ninput = 'pattern:ramp' # its own\n\
+                    postponed = true\noutput = 'b.y4m' # here\ncodec_opt = 'tune=grain'\n\n[[job]]\ninput = 'pattern:grey'\noutput = 'c.y4m'\n";
+        std::fs::write(jobs.path(), list).unwrap();
+        let id = |at: usize| jobs.rows().unwrap().0[at].id.clone();
+        let change = |at: usize, output: &str, overwrite| {
+            jobs.add(&JobRequest { replaces: Some(id(at)), overwrite, ..request(output) }).map_err(|e| e.text)
+        };
+        change(1, "d.y4m", false).unwrap();
+        let text = std::fs::read_to_string(jobs.path()).unwrap();
+        assert!(text.contains("# of b\n[[job]]\ninput = 'pattern:ramp' # its own\n"), "{text}");
+        assert!(text.contains("output = \"d.y4m\" # here\n") && !text.contains("codec_opt"), "{text}");
+        let rows = jobs.rows().unwrap().0;
+        assert_eq!(rows.iter().map(|r| &*r.name).collect::<Vec<_>>(), ["a.y4m", "d.y4m", "c.y4m"]);
+        assert_eq!((rows[1].state, rows[1].options.len()), ("postponed", 3));
+        // Nothing is lost if it cannot be: the name is another job's, the file exists, the job is rendered, or is gone.
+        std::fs::write(folder.path().join("e.y4m"), b"mine").unwrap();
+        let before = std::fs::read_to_string(jobs.path()).unwrap();
+        assert!(change(1, "a.y4m", true).unwrap_err().starts_with("a.y4m is in the queue and waiting"));
+        assert!(change(1, "e.y4m", false).unwrap_err().starts_with("e.y4m exists"));
+        let all = jobs.parsed(&before).unwrap();
+        let lease = jobs.queue(&all).claim(&all.jobs[1]);
+        assert!(change(1, "f.y4m", false).unwrap_err().contains("is being rendered"));
+        drop(lease);
+        let gone = JobRequest { replaces: Some("nosuch".into()), ..request("f.y4m") };
+        assert!(jobs.add(&gone).is_err());
+        assert_eq!(std::fs::read_to_string(jobs.path()).unwrap(), before);
+        // Its own name is no obstacle; what the whole list has is changed there.
+        change(1, "d.y4m", false).unwrap();
+        std::fs::write(jobs.path(), format!("[all]\npreset = 'slow'\n{before}")).unwrap();
+        assert!(change(1, "d.y4m", false).unwrap_err().contains("preset=slow"));
     }
 }

@@ -173,13 +173,14 @@ impl Chromium {
         self.post("/actions", &json!({ "actions": [{ "type": "pointer", "id": "mouse", "parameters": { "pointerType": "mouse" }, "actions": all }] }));
     }
 
-    /// Runs a function's body in the page; `await` may stand in it, and `s`, `v` and `k` are its modules of state,
-    /// viewer and keys.
+    /// Runs a function's body in the page; `await` may stand in it, and `s`, `v` and `k` are its modules of state (with
+    /// what is cut), viewer and keys.
     pub(crate) fn run(&self, body: &str) -> Value {
         let script = format!(
             "const done = arguments[arguments.length - 1];
              (async () => {{
-               const [s, v, k] = await Promise.all(['state', 'viewer', 'keys'].map((m) => import(`/app/${{m}}.js`)));
+               const [state, cutting, v, k] = await Promise.all(['state', 'cutting', 'viewer', 'keys'].map((m) => import(`/app/${{m}}.js`)));
+               const s = {{ ...state, ...cutting }};
                {body}
              }})().then((value) => done({{ value: value ?? null }}), (error) => done({{ error: String(error.stack ?? error) }}));"
         );

@@ -117,6 +117,52 @@ fn a_click_hits_no_job_that_has_just_come_under_it() {
     );
 }
 
+/// A job that waits is changed in the render window, which has its choices; if the window is closed, nothing is changed.
+#[test]
+fn a_waiting_job_is_changed_in_its_place() {
+    let session = Session::new();
+    let (studio, b) = page(&session, "pattern:grey:size=32x32:frames=9");
+    b.run("s.addStep('invert')");
+    let options = json!({ "codec": "libx264", "crf": "21", "preset": "fast", "on-error": "hold" });
+    let job = json!({ "input": SHORT, "output": "a.mp4", "filters": "noise", "frames": "1-3", "options": options });
+    studio.post("/jobs", &job);
+    add(&studio, SHORT, "b.y4m");
+    is(&b, "b.y4m", "waiting");
+    let list = || String::from_utf8(session.read("grainfield-jobs.toml")).unwrap();
+    let before = list();
+    let change = || {
+        b.run(&format!(
+            "[...{}.querySelectorAll('button')].find((e) => e.textContent === 'Change').click()",
+            row("a.mp4")
+        ));
+        b.until("return document.querySelector('dialog.render .outcome')?.textContent.includes('H.264') === true");
+        b.run(
+            "return [...['output', 'codec', 'crf', 'preset', 'damaged'].map((id) => document.querySelector(`#r-${id}`).value),
+               document.querySelector('dialog.render .outcome').textContent.includes('64×48, 3 frames')];",
+        )
+    };
+    let choices = json!(["a.mp4", "libx264", "21", "fast", "hold", true]);
+    assert_eq!(change(), choices);
+    b.press("Escape");
+    assert_eq!(list(), before);
+    // The page still has its own clip and filters, which the job may be given.
+    assert_eq!(b.run("return [s.clip.value.width, s.doc.value.steps[0].name]"), json!([32, "invert"]));
+    assert_eq!(change(), choices);
+    b.run(
+        "for (const [id, value, event] of [['output', 'z.mp4', 'input'], ['crf', '30', 'input'], ['filters', 'page', 'change']]) {
+           const e = document.querySelector(`#r-${id}`);
+           e.value = value;
+           e.dispatchEvent(new Event(event, { bubbles: true }));
+         }
+         document.querySelector('dialog.render .main').click();",
+    );
+    is(&b, "z.mp4", "waiting");
+    let rows = studio.get("/jobs").json()["jobs"].clone();
+    let wanted = ["codec=libx264", "crf=30", "filters=invert", "frames=1-3", "on-error=hold", "preset=fast"];
+    assert_eq!((&rows[0]["name"], &rows[0]["options"], rows.as_array().unwrap().len()), (&json!("z.mp4"), &json!(wanted), 2));
+    assert!(list().starts_with(&before[..before.find("output").unwrap()]), "{}", list());
+}
+
 /// One that was cancelled is rendered again after the one that runs.
 #[test]
 fn a_cancelled_job_is_queued_again_while_another_runs() {

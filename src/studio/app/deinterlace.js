@@ -1,7 +1,8 @@
 // @ts-check How frames of two fields become whole ones: FFmpeg's bwdif, with which the clip is opened before all filters.
 
 import { html, nothing } from './vendor/lit-html.js';
-import { batch, clip, effect, framesOfOne, frame, markers, offers, openAs, readings, references, report, selection, signal, untracked } from './state.js';
+import { batch, clip, effect, frame, markers, offers, openAs, readings, references, report, selection, signal, untracked } from './state.js';
+import { framesOfOne } from './cutting.js';
 import { dialog } from './dialogs.js';
 
 /** FFmpeg's graphs, what they are called and what they do. @type {[string, string, string][]} */

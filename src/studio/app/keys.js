@@ -4,9 +4,10 @@
 import { svg } from './vendor/lit-html.js';
 import { has } from './api.js';
 import {
-  addStep, canRedo, canUndo, clip, cuts, cutSelection, doc, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, report, restoreCuts, scale, seek,
-  selected, selectedStep, selection, step as stepKept, timecode, timing, toast, undo, userKeys, view,
+  addStep, canRedo, canUndo, clip, doc, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, report, scale, seek,
+  selected, selectedStep, selection, timecode, timing, toast, undo, userKeys, view,
 } from './state.js';
+import { cutSelection, cuts, restoreCuts, step as stepKept } from './cutting.js';
 import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
 import { dropReference, keepReference, nextReference, reported, swapReference } from './compare.js';
 import { deinterlaceDialog } from './deinterlace.js';

@@ -9,12 +9,12 @@ import {
 import { codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
-import { renderDialog } from './render.js';
+import { changeJob, optionsOf, renderDialog } from './render.js';
 import { referenceMenu } from './compare.js';
 import { dialog } from './dialogs.js';
 import { counted, splitter } from './controls.js';
 
-/** @typedef {{id: string, name: string, input: string, options: string[], state: string, frames: number, reason: string | null}} Job */
+/** @typedef {{id: string, name: string, input: string, output: string, options: string[], state: string, frames: number, reason: string | null}} Job */
 
 // ---- the bar ----
 
@@ -303,6 +303,8 @@ function jobsTemplate() {
           <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0)} a second` : r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}` : r.state === 'done' ? counted(r.frames) : why ? 'see below' : r.reason ?? ''}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${!canMove(i, -1)} @click=${move(i, -1)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
+            ${!/^(waiting|postponed|failed)$/.test(r.state) ? nothing : html`<button class="small" title=${optionsOf(r.options) ? 'Open the render window with the choices of this job' : `The job has options that the render window does not have: change them in ${list}`}
+              ?disabled=${!optionsOf(r.options)} @click=${() => changeJob(r).catch(report)}>Change</button>`}
             ${action ? html`<button class="small" title=${action[2]} @click=${verb(action[0], r.id)}>${action[1]}</button>` : nothing}
             ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => watch(r.name).catch(report)}>Play</button>` : nothing}
             ${r.state === 'done' && jobs.value.shows ? html`<button class="small" title="Open the folder of the finished file"

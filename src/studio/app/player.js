@@ -2,7 +2,8 @@
 // that is on its way is given up. Sound follows the picture.
 
 import { blob, picture } from './api.js';
-import { clip, effect, frame, frameAt, keptRanges, key, rate, report, seek, signal, timeOf, toast, view } from './state.js';
+import { clip, effect, frame, frameAt, key, rate, report, seek, signal, timeOf, toast, view } from './state.js';
+import { keptRanges } from './cutting.js';
 import { kept, keptOf, keep, LIMIT, shownSides } from './kept.js';
 
 /** @typedef {import('./viewer.js').Side} Side */

@@ -1,7 +1,8 @@
 // @ts-check Steps to cuts and key frames, which the server looks for, and to markers.
 
 import { get } from './api.js';
-import { clip, cutAt, frame, markers, report, seek, signal, toast } from './state.js';
+import { clip, frame, markers, report, seek, signal, toast } from './state.js';
+import { cutAt } from './cutting.js';
 
 /** @type {AbortController | null} */
 let searching = null;

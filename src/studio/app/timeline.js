@@ -2,7 +2,8 @@
 // The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
-import { begins, clip, codeText, cuts, cutSelection, effect, frame, frameOf, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
+import { begins, clip, codeText, effect, frame, frameOf, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
+import { cutSelection, cuts } from './cutting.js';
 import { isSearching } from './scenes.js';
 import { dropped, everyFrame, loop, panes, play, playing, scrubbing, shownRate } from './viewer.js';
 import { changes, runs, shownSides } from './kept.js';
