@@ -384,7 +384,7 @@ pub(super) async fn job_verb(
         match verb {
             Verb::Start if !request.id.is_empty() => studio.jobs.start_one(&request.id)?,
             Verb::Start | Verb::Retry => studio.jobs.start(verb == Verb::Retry),
-            Verb::Stop => studio.jobs.stop(),
+            Verb::Stop => studio.jobs.stop(true),
             Verb::Show => {
                 let file = studio.jobs.finished(&request.id)?;
                 studio.roots.within(&file.to_string_lossy())?;

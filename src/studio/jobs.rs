@@ -16,7 +16,7 @@ use grainfield_render::batch::jobs::{BatchJob, JobList, JobsError};
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::{Claim, Queue, State};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -61,6 +61,8 @@ pub(super) struct JobRow {
     reason: Option<String>,
     /// The program that renders it, or has done so last.
     by: Option<String>,
+    /// Whether this studio has started the program that renders it, and tells its progress.
+    here: bool,
 }
 
 /// A program that renders a job.
@@ -71,6 +73,8 @@ struct Program {
     /// Whether it renders the job: cleared when it was told to end, which takes some time, so that the job can be started
     /// again by another program meanwhile.
     live: bool,
+    /// Whether the user has told it to end.
+    cancelled: bool,
 }
 
 /// The waiting jobs, as they are rendered one after another.
@@ -183,6 +187,7 @@ impl Jobs {
             frames: standing.record.as_ref().map_or(0, |r| r.frames),
             reason: standing.reason,
             by: standing.record.map(|r| r.by),
+            here: lock(&self.children).iter().any(|program| program.id == queue.id(job)),
         });
         Ok((rows.collect(), lock(&self.run).is_some() || !lock(&self.children).is_empty()))
     }
@@ -201,7 +206,7 @@ impl Jobs {
         let takes = matches!(verb, Verb::Postpone | Verb::Remove);
         let claim = takes.then(|| self.queue(&list).claim(&list.jobs[at]));
         let elsewhere = matches!(claim, Some(Ok(Claim::Elsewhere))) || !takes && rows[at].state == "running";
-        if (takes || verb == Verb::Cancel) && !self.end(Some(id)) && elsewhere {
+        if (takes || verb == Verb::Cancel) && !self.end(Some(id), true) && elsewhere {
             let by = rows[at].by.as_deref().unwrap_or("unknown");
             return Err(Fault::new(format!("another process is rendering it ({by}): stop it there")));
         }
@@ -223,6 +228,7 @@ impl Jobs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     fn request(output: &str) -> JobRequest {
         let options = BTreeMap::from([("crf".to_owned(), "18".to_owned())]);

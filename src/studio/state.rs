@@ -103,7 +103,7 @@ impl Studio {
 
     /// Cancels all running work.
     pub(super) fn close(&self) {
-        self.jobs.stop();
+        self.jobs.stop(false);
         self.clips.stop();
     }
 

@@ -32,6 +32,11 @@ fn is(b: &Browser, name: &str, state: &str) {
     b.until(&format!("return {}?.className === '{state}'", row(name)));
 }
 
+/// Waits until a cell of a job's row begins with a text: 0 is the state, 3 the progress.
+fn says(b: &Browser, name: &str, cell: usize, text: &str) {
+    b.until(&format!("return {}?.children[{cell}].textContent.trim().startsWith('{text}')", row(name)));
+}
+
 /// Clicks by the mouse in the middle of the button of a row.
 fn click(b: &Browser, name: &str, text: &str) {
     let at = b.run(&format!(
@@ -124,7 +129,8 @@ fn a_waiting_job_is_changed_in_its_place() {
     let (studio, b) = page(&session, "pattern:grey:size=32x32:frames=9");
     b.run("s.addStep('invert')");
     let options = json!({ "codec": "libx264", "crf": "21", "preset": "fast", "on-error": "hold" });
-    let job = json!({ "input": SHORT, "output": "a.mp4", "filters": "noise", "frames": "1-3", "options": options });
+    let job =
+        json!({ "input": SHORT, "output": "a.mp4", "filters": "noise", "frames": "1-3", "options": options });
     studio.post("/jobs", &job);
     add(&studio, SHORT, "b.y4m");
     is(&b, "b.y4m", "waiting");
@@ -135,7 +141,9 @@ fn a_waiting_job_is_changed_in_its_place() {
             "[...{}.querySelectorAll('button')].find((e) => e.textContent === 'Change').click()",
             row("a.mp4")
         ));
-        b.until("return document.querySelector('dialog.render .outcome')?.textContent.includes('H.264') === true");
+        b.until(
+            "return document.querySelector('dialog.render .outcome')?.textContent.includes('H.264') === true",
+        );
         b.run(
             "return [...['output', 'codec', 'crf', 'preset', 'damaged'].map((id) => document.querySelector(`#r-${id}`).value),
                document.querySelector('dialog.render .outcome').textContent.includes('64×48, 3 frames')];",
@@ -159,7 +167,10 @@ fn a_waiting_job_is_changed_in_its_place() {
     is(&b, "z.mp4", "waiting");
     let rows = studio.get("/jobs").json()["jobs"].clone();
     let wanted = ["codec=libx264", "crf=30", "filters=invert", "frames=1-3", "on-error=hold", "preset=fast"];
-    assert_eq!((&rows[0]["name"], &rows[0]["options"], rows.as_array().unwrap().len()), (&json!("z.mp4"), &json!(wanted), 2));
+    assert_eq!(
+        (&rows[0]["name"], &rows[0]["options"], rows.as_array().unwrap().len()),
+        (&json!("z.mp4"), &json!(wanted), 2)
+    );
     assert!(list().starts_with(&before[..before.find("output").unwrap()]), "{}", list());
 }
 
@@ -177,6 +188,7 @@ fn a_cancelled_job_is_queued_again_while_another_runs() {
     is(&b, "a.y4m", "running");
     studio.post("/jobs/cancel", &json!({ "id": b.run("return (await s.get('/jobs')).jobs[0].id") }));
     is(&b, "a.y4m", "waiting");
+    says(&b, "a.y4m", 0, "cancelled");
     is(&b, "b.y4m", "running");
     b.until(&format!("return {start}.disabled === false"));
     b.run(&format!("{start}.click()"));
@@ -193,7 +205,7 @@ fn a_cancelled_job_is_queued_again_while_another_runs() {
     is(&b, "b.y4m", "running");
     b.run(&format!("{start}.click()"));
     b.run("await new Promise((r) => setTimeout(r, 500))");
-    is(&b, "a.y4m", "waiting");
+    says(&b, "a.y4m", 0, "cancelled");
     studio.post("/jobs/cancel", &json!({ "id": b.run("return (await s.get('/jobs')).jobs[1].id") }));
     is(&b, "a.y4m", "running");
     studio.post("/jobs/stop", &json!({}));
@@ -228,22 +240,24 @@ fn what_cannot_be_rendered_is_told() {
     );
 }
 
-/// After the server and then the render have been killed, the row says so without being asked.
+/// After the server and then the render have been killed, the row says so without being asked: nobody tells the new server
+/// how far the render is.
 #[test]
-fn a_render_that_was_killed_is_waiting_again() {
+fn a_render_that_was_killed_is_interrupted() {
     let session = Session::new();
     let (mut studio, b) = page(&session, SHORT);
     studio.post("/jobs/start", &json!({ "id": add(&studio, LONG, "a.y4m") }));
     is(&b, "a.y4m", "running");
+    b.until(&format!("return {}?.children[3].textContent.includes('%')", row("a.y4m")));
     let by = studio.get("/jobs").json()["jobs"][0]["by"].as_str().unwrap().to_owned();
     studio.child.kill().unwrap();
     studio.child.wait().unwrap();
-    let studio = Studio::start(&session, SHORT);
-    b.open(&studio);
-    b.run("s.dock.value = 'jobs'; s.dockOpen.value = true;");
+    let _studio = Studio::start(&session, SHORT);
+    says(&b, "a.y4m", 3, &format!("by another program, {by}"));
     let killed = std::process::Command::new("kill").args(["-9", by.rsplit(':').next().unwrap()]).status();
     assert!(killed.is_ok());
     is(&b, "a.y4m", "waiting");
+    says(&b, "a.y4m", 0, "interrupted");
 }
 
 /// The list is read at a glance: hours and minutes, one line each, and its buttons in a narrow window.

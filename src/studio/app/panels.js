@@ -4,7 +4,7 @@
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
 import {
-  area, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, markers, offers, openClip, recipePath, reference, report, selection, signal, simulating, toast, toasts, view,
+  area, batch, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, markers, offers, openClip, recipePath, reference, report, selection, signal, simulating, toast, toasts, view,
 } from './state.js';
 import { codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
@@ -14,7 +14,8 @@ import { referenceMenu } from './compare.js';
 import { dialog } from './dialogs.js';
 import { counted, splitter } from './controls.js';
 
-/** @typedef {{id: string, name: string, input: string, output: string, options: string[], state: string, frames: number, reason: string | null}} Job */
+/** @typedef {{id: string, name: string, input: string, output: string, options: string[], state: string, frames: number,
+ *   reason: string | null, by: string | null, here: boolean}} Job */
 
 // ---- the bar ----
 
@@ -169,7 +170,12 @@ let looking;
 export async function loadJobs() {
   clearTimeout(looking);
   try {
-    jobs.value = await get('/jobs');
+    const told = await get('/jobs');
+    batch(() => {
+      jobs.value = told;
+      // What an earlier run has told is not how far the next one is.
+      progress.value = Object.fromEntries(Object.entries(progress.value).filter(([name]) => told.jobs.some((/** @type {Job} */ j) => j.name === name && j.state === 'running' && j.here)));
+    });
     // Nobody tells when another program's render ends, or that of a studio that was killed.
     if (!jobs.value.running && jobs.value.jobs.some((j) => j.state === 'running')) looking = setTimeout(loadJobs, 2000);
   } catch (error) {
@@ -195,14 +201,26 @@ export function onTold(told) {
   }
 }
 
-/** What can be done with a job, by its state: the verb, the label and the explanation.
- * @type {Record<string, [string, string, string]>} */
+/** The state in one word, and why it is that: a job that waits may have been begun. @param {Job} r @returns {[string, string]} */
+function stateOf(r) {
+  const begun = /^(cancelled|interrupted)(?:: )?(.*)/s.exec((r.state === 'waiting' && r.reason) || '');
+  return begun ? [begun[1], begun[2]] : [r.state, r.reason ?? ''];
+}
+
+/** A verb, its label and its explanation. @typedef {[string, string, string]} Action */
+/** @type {Action} */
+const again = ['start', 'Render again', 'Render the job now; a long video goes on after its complete segments'];
+/** @type {Action} */
+const postpone = ['postpone', 'Postpone', 'Exclude the job until it is resumed, here and for other programs that share the list'];
+/** What can be done with a job, by its state. @type {Record<string, Action[]>} */
 const actions = {
-  waiting: ['postpone', 'Postpone', 'Exclude the job until it is resumed, here and for other programs that share the list'],
-  postponed: ['resume', 'Resume', 'Return the job to the queue'],
-  running: ['cancel', 'Cancel', 'Stop this job alone; the finished part is kept as NAME.partial.EXT, of a long video in NAME.segments'],
-  failed: ['start', 'Retry', 'Render the job again'],
-  stale: ['start', 'Render again', 'Replace the output, which is not the result of this job any more'],
+  waiting: [postpone],
+  cancelled: [again, postpone],
+  interrupted: [again, postpone],
+  postponed: [['resume', 'Resume', 'Return the job to the queue']],
+  running: [['cancel', 'Cancel', 'Stop this job alone; the finished part is kept as NAME.partial.EXT, of a long video in NAME.segments']],
+  failed: [['start', 'Retry', 'Render the job again']],
+  stale: [['start', 'Render again', 'Replace the output, which is not the result of this job any more']],
 };
 
 /** @param {string} name @param {string} [id] */
@@ -296,16 +314,16 @@ function jobsTemplate() {
         const box = rowsOf.get(r.id) ?? document.createElement('tbody');
         rowsOf.set(r.id, box);
         const p = progress.value[r.name];
-        const going = r.state === 'running' && p;
-        const action = actions[r.state];
+        const going = r.state === 'running' && r.here && p;
+        const [state, reason] = stateOf(r);
         const why = (r.state === 'failed' || r.state === 'stale') && r.reason;
-        render(html`<tr class=${r.state}><td>${r.state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
-          <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0)} a second` : r.reason ?? ''}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}` : r.state === 'done' ? counted(r.frames) : why ? 'see below' : r.reason ?? ''}</td>
+        render(html`<tr class=${r.state}><td>${state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
+          <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0)} a second` : reason}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}` : r.state === 'done' ? counted(r.frames) : why ? 'see below' : r.state === 'running' && !r.here ? `by another program${r.by ? `, ${r.by}` : ''}` : reason}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${!canMove(i, -1)} @click=${move(i, -1)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
             ${!/^(waiting|postponed|failed)$/.test(r.state) ? nothing : html`<button class="small" title=${optionsOf(r.options) ? 'Open the render window with the choices of this job' : `The job has options that the render window does not have: change them in ${list}`}
               ?disabled=${!optionsOf(r.options)} @click=${() => changeJob(r).catch(report)}>Change</button>`}
-            ${action ? html`<button class="small" title=${action[2]} @click=${verb(action[0], r.id)}>${action[1]}</button>` : nothing}
+            ${(actions[state] ?? []).map(([name, label, title]) => html`<button class="small" title=${title} @click=${verb(name, r.id)}>${label}</button>`)}
             ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => watch(r.name).catch(report)}>Play</button>` : nothing}
             ${r.state === 'done' && jobs.value.shows ? html`<button class="small" title="Open the folder of the finished file"
               @click=${verb('show', r.id)}>Show file</button>` : nothing}

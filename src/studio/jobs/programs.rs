@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use grainfield_filters::host::lock;
 use grainfield_io::disk::end;
 use grainfield_render::batch::fingerprint::resolve;
-use grainfield_render::batch::queue::{Claim, State};
+use grainfield_render::batch::queue::{Claim, Record, State};
 use std::io::{BufRead, BufReader};
 use std::process::{ChildStderr, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,10 @@ use std::time::Duration;
 
 /// How often it is looked whether the programs have ended.
 const TICK: Duration = Duration::from_millis(50);
+
+fn is_by(record: &Record, pid: u32) -> bool {
+    record.by.ends_with(&format!(":{pid}"))
+}
 
 impl Jobs {
     /// Renders one job now, beside those that are running. The user has seen its state: a failure is tried again, and
@@ -102,7 +106,7 @@ impl Jobs {
             .spawn()
             .map_err(Fault::new)?;
         let started = (child.id(), child.stderr.take());
-        lock(&self.children).push(Program { child, id: row.id.clone(), live: true });
+        lock(&self.children).push(Program { child, id: row.id.clone(), live: true, cancelled: false });
         self.notify();
         Ok(started)
     }
@@ -117,6 +121,8 @@ impl Jobs {
             });
             self.event(&event);
         }
+        // no other program of the job is started meanwhile
+        let _one = lock(&self.changing);
         let mut children = lock(&self.children);
         let ended = children.iter().position(|program| program.child.id() == pid);
         let ended = ended.map(|at| children.swap_remove(at));
@@ -124,14 +130,31 @@ impl Jobs {
         // its process id is its own until now
         if let Some(mut ended) = ended {
             let failed = ended.child.wait().is_ok_and(|status| status.code().is_some_and(|code| code != 0));
-            if failed
-                && ended.live
-                && let Err(fault) = self.unable(&ended.id, pid, &last)
-            {
+            let recorded = match failed {
+                true if ended.cancelled => self.cancelled(&ended.id, pid),
+                true if ended.live => self.unable(&ended.id, pid, &last),
+                _ => Ok(()),
+            };
+            if let Err(fault) = recorded {
                 self.event(&serde_json::json!({ "event": "fault", "text": fault.text }));
             }
         }
         self.notify();
+    }
+
+    /// Records that the user, and nothing else, has interrupted a job.
+    fn cancelled(&self, id: &str, pid: u32) -> Result<(), Fault> {
+        let list = self.parsed(&self.text()?)?;
+        let queue = self.queue(&list);
+        let Some(job) = list.jobs.iter().find(|job| queue.id(job) == id) else { return Ok(()) };
+        let Claim::Ours(lease, now) = queue.claim(job).map_err(Fault::new)? else { return Ok(()) };
+        let Some(record) = now.record.filter(|record| is_by(record, pid)) else { return Ok(()) };
+        let Some(kept) = record.reason.as_deref().and_then(|reason| reason.strip_prefix("interrupted"))
+        else {
+            return Ok(());
+        };
+        let reason = Some(format!("cancelled{kept}"));
+        lease.set(record.state, record.frames, reason, record.fingerprint).map_err(Fault::new)
     }
 
     /// Records that a job failed whose program could not begin it: its entry in the list cannot be read.
@@ -141,8 +164,7 @@ impl Jobs {
         resolve(&mut list.jobs, &queue.scope, self.settings);
         let Some(job) = list.jobs.iter().find(|job| queue.id(job) == id) else { return Ok(()) };
         let Claim::Ours(lease, now) = queue.claim(job).map_err(Fault::new)? else { return Ok(()) };
-        let own = format!(":{pid}");
-        if now.state != State::Waiting || now.record.is_some_and(|record| record.by.ends_with(&own)) {
+        if now.state != State::Waiting || now.record.is_some_and(|record| is_by(&record, pid)) {
             return Ok(());
         }
         let fingerprint = queue.scope.rendered(queue.scope.fingerprint(job), job);
@@ -154,24 +176,24 @@ impl Jobs {
         let _ = self.events.send(serde_json::json!({ "type": "job", "told": event }).to_string());
     }
 
-    /// Ends the programs of this studio, or that of one job: they complete what they have finished. Returns whether
-    /// there is any.
-    pub(super) fn end(&self, id: Option<&str>) -> bool {
+    /// Ends the programs of this studio, or that of one job: they complete what they have finished. `cancelled` says whether
+    /// the user wants that. Returns whether there is any.
+    pub(super) fn end(&self, id: Option<&str>, cancelled: bool) -> bool {
         let mut children = lock(&self.children);
         let mut any = false;
         for program in children.iter_mut().filter(|program| id.is_none_or(|id| program.id == id)) {
-            (program.live, any) = (false, true);
+            (program.live, program.cancelled, any) = (false, cancelled, true);
             let _ = end(&mut program.child); // it may have ended by itself
         }
         any
     }
 
-    /// Ends all that this studio runs.
-    pub(crate) fn stop(&self) {
+    /// Ends all that this studio runs; `cancelled` says whether the user has stopped the renders, not the studio.
+    pub(crate) fn stop(&self, cancelled: bool) {
         let _one = lock(&self.changing);
         if let Some(run) = lock(&self.run).take() {
             run.live.store(false, Ordering::SeqCst);
         }
-        self.end(None);
+        self.end(None, cancelled);
     }
 }

@@ -159,8 +159,13 @@ fn has(lines: &Lines<'_>, key: &str) -> bool {
 impl JobRequest {
     /// The lines of the job in the list, but for its input.
     fn written(&self) -> Lines<'_> {
-        let given = [("output", Some(&self.output)), ("filters", Some(&self.filters)), ("frames", self.frames.as_ref())];
-        let given = given.into_iter().filter_map(|(key, value)| Some((key, value.filter(|v| !v.is_empty())?)));
+        let given = [
+            ("output", Some(&self.output)),
+            ("filters", Some(&self.filters)),
+            ("frames", self.frames.as_ref()),
+        ];
+        let given =
+            given.into_iter().filter_map(|(key, value)| Some((key, value.filter(|v| !v.is_empty())?)));
         let options = self.options.iter().map(|(key, value)| (key.as_str(), value));
         let overwrite = self.overwrite.then(|| ("overwrite", "true".to_owned()));
         given.chain(options).map(|(key, value)| (key, toml_string(value))).chain(overwrite).collect()
@@ -201,4 +206,3 @@ pub(crate) fn check_options(options: &BTreeMap<String, String>) -> Result<(), Fa
     }
     Ok(())
 }
-
