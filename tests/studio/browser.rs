@@ -189,12 +189,15 @@ impl Chromium {
         told["value"].clone()
     }
 
-    /// The command line that the page copies, without the program.
-    pub(crate) fn copied_line(&self) -> String {
+    /// The command line that the page copies, without the program, and with this output.
+    pub(crate) fn copied_line(&self, output: &str) -> String {
         self.run("globalThis.copied = ''; navigator.clipboard.writeText = async (text) => { globalThis.copied = text; };");
         self.press("Ctrl+Shift+C");
         self.until("return globalThis.copied !== ''");
-        self.run("return globalThis.copied").as_str().unwrap().strip_prefix("grainfield ").unwrap().to_owned()
+        let line = self.run("return globalThis.copied");
+        let mut words: Vec<&str> = line.as_str().unwrap().split(' ').skip(1).collect();
+        words[2] = output;
+        words.join(" ")
     }
 
     /// Waits until this is true.

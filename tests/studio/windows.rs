@@ -265,10 +265,30 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
     b.run("document.querySelector('dialog[open] .main').click()");
     b.until("return document.querySelectorAll('.jobs tr.done').length === 2");
     assert!(session.path("pattern-grain/000005.png").exists());
+    copied_lines_do_what_the_window_would(&b, &session);
     // A file that is there is replaced only when that is chosen.
     b.press("F7");
     choose("deliver", "prores");
     b.until("return !!document.querySelector('dialog[open] [name=overwrite]')");
+}
+
+/// The line has what was chosen last; that of the window what is chosen in it.
+fn copied_lines_do_what_the_window_would(b: &Browser, session: &Session) {
+    let line = b.copied_line("copied/%06d.png");
+    assert!(line.contains(" --pix-fmt gbrp16 "), "{line}");
+    session.run(&line).ok();
+    assert!(session.read("copied/000005.png") == session.read("pattern-grain/000005.png"));
+    b.press("F7");
+    choose(b, "deliver", "h265");
+    b.run(
+        "globalThis.copied = '';
+         [...document.querySelectorAll('dialog[open] footer button')].find((e) => e.textContent.startsWith('Copy')).click();",
+    );
+    b.until("return globalThis.copied !== ''");
+    let line = b.run("return globalThis.copied").as_str().unwrap().to_owned();
+    let wanted = "pattern-grain.mp4 --codec libx265 --crf 16 --pix-fmt yuv420p10 --codec-opt tune=grain -f grain=preset=16mm";
+    assert_eq!(line.split_once(" pattern-").map(|(_, rest)| format!("pattern-{rest}")).as_deref(), Some(wanted), "{line}");
+    b.press("Escape");
 }
 
 #[test]

@@ -6,7 +6,7 @@ import { ApiError, get, has, post } from './api.js';
 import {
   addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
-import { cuts, framesText } from './cutting.js';
+import { cuts } from './cutting.js';
 import { command, commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
 import { fileDialog } from './files.js';
 import { startThumbs, withFilter } from './thumbs.js';
@@ -196,22 +196,6 @@ export function keepLook() {
     <p class="dim">Looks (${keyText('look.gallery')}) shows it with every clip, and <code>--look NAME</code> renders with it.</p>
     ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
     <footer><button class="main">Keep</button></footer></form>`, 'narrow');
-}
-
-/** A word for a POSIX shell. @param {string} word */
-const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
-
-export async function copyCommand() {
-  await check();
-  const c = clip.value;
-  const { chain, faults } = checked.value ?? {};
-  if (!c) return;
-  if (faults?.length) return toast(`not copied: ${faults[0].text}`, true);
-  const words = ['grainfield', 'render', c.path, 'OUTPUT', ...(c.raw ? ['--raw', c.raw] : []), ...(c.lavfi ? ['--lavfi', c.lavfi] : []), ...(chain ? ['-f', chain] : [])];
-  const frames = framesText();
-  if (frames) words.push('--frames', frames);
-  if (unsavedEffects.value.length) toast(`${unsavedEffects.value[0]} is not saved: the command uses the file`, true);
-  copy(words.map(quoted).join(' '), 'the command line');
 }
 
 /** The recipe as TOML or a chain, to be copied or replaced. */

@@ -2,12 +2,12 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
-import { addStep, check, checked, clip, doc, dock, dockOpen, effect, folder, inPlace, isFine, key, openAs, plainDoc, range, selected, selection, signal, timeOf, timeText, unsavedEffects } from './state.js';
+import { addStep, check, checked, clip, doc, dock, dockOpen, effect, folder, inPlace, isFine, key, openAs, plainDoc, range, selected, selection, signal, timeOf, timeText, toast, unsavedEffects } from './state.js';
 import { cutsOf, framesText, keptRanges } from './cutting.js';
 import { automatic, codecs, deliveriesOf, encoderNames, formats, images, qualities, split, tunings, videos, warningOf, withAlpha } from './deliveries.js';
 import { counted } from './controls.js';
 import { short } from './moving.js';
-import { dialog } from './dialogs.js';
+import { copy, dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
 
 /** A name beside the input: `clip-grain.mp4`. */
@@ -29,15 +29,51 @@ function proposed() {
 const named = (steps) => steps.filter((s) => !s.off).map((s) => s.name).join(', ') || 'none';
 
 /** @typedef {import('./deliveries.js').Choice} Choice */
+/** @typedef {import('./state.js').Clip} Clip */
 
 /** What the last render was, for the next one of such a clip. */
 let last = { kind: '', choice: automatic, ending: '', audio: '', onError: '' };
 
+/** What a render of a clip begins with: what the last one was, if that was of such a clip. @param {Clip} c */
+function initial(c) {
+  const kind = `${c.planes.includes('A')} ${c.first === c.last}`;
+  const before = last.kind === kind ? last : { kind, choice: automatic, ending: '', audio: '', onError: '' };
+  return { ...before, output: before.ending ? split(proposed())[0] + before.ending : proposed() };
+}
+
+/** The options that are given. Sound cannot stand in images and y4m.
+ * @param {Clip} c @param {{output: string, choice: Choice, audio: string, onError: string}} chosen @returns {Record<string, string>} */
+const optionsFor = (c, { output, choice, audio, onError }) => Object.fromEntries(
+  Object.entries({ ...choice, audio: videos.test(output) ? audio : '', 'on-error': onError, lavfi: c.lavfi, raw: c.raw }).filter(([, value]) => value),
+);
+
+/** A word for a POSIX shell. @param {string} word */
+const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+
+/** Copies a render as a command line. @param {string} input @param {string} output @param {Record<string, string>} options
+ * @param {string} chain @param {string | null} frames @param {boolean} [overwrite] */
+const copyLine = (input, output, options, chain, frames, overwrite = false) => {
+  const words = ['grainfield', 'render', input, output, ...(overwrite ? ['-y'] : []), ...Object.entries(options).flatMap(([id, value]) => [`--${id}`, value]), ...(chain ? ['-f', chain] : []), ...(frames ? ['--frames', frames] : [])];
+  return copy(words.map(quoted).join(' '), 'the command line');
+};
+
+/** Copies what the render window would begin with. */
+export async function copyCommand() {
+  await check();
+  const c = clip.value;
+  const { chain = '', faults } = checked.value ?? {};
+  if (!c) return;
+  if (faults?.length) return toast(`not copied: ${faults[0].text}`, true);
+  if (unsavedEffects.value.length) toast(`${unsavedEffects.value[0]} is not saved: the command uses the file`, true);
+  const begun = initial(c);
+  return copyLine(c.path, begun.output, optionsFor(c, begun), chain, framesText());
+}
+
 /** A job that waits, as the window that renders has it: its clip, its recipe as the server has checked it, and its options.
- * @typedef {{id: string, output: string, options: Record<string, string>, clip: import('./state.js').Clip, recipe: any}} Waiting */
+ * @typedef {{id: string, output: string, options: Record<string, string>, clip: Clip, recipe: any}} Waiting */
 
 /** The options that this window has. */
-const known = ['audio', 'codec', 'codec-opt', 'crf', 'filters', 'frames', 'lavfi', 'on-error', 'overwrite', 'pix-fmt', 'preset'];
+const known = ['audio', 'codec', 'codec-opt', 'crf', 'filters', 'frames', 'lavfi', 'on-error', 'overwrite', 'pix-fmt', 'preset', 'raw'];
 
 /** The options of a job by their names; null if this window has not all of them. @param {string[]} list as `crf=18` */
 export function optionsOf(list) {
@@ -51,15 +87,15 @@ export async function changeJob(job) {
   const options = optionsOf(job.options) ?? {};
   // The list has full paths.
   const path = job.input.startsWith(`${folder.value}/`) ? job.input.slice(folder.value.length + 1) : job.input;
-  const isOpen = clip.value?.path === path && clip.value.lavfi === (options.lavfi ?? '');
-  const opened = isOpen && clip.value ? clip.value : await openAs(path, options.lavfi ?? '');
+  const isOpen = clip.value?.path === path && clip.value.lavfi === (options.lavfi ?? '') && clip.value.raw === (options.raw ?? null);
+  const opened = isOpen && clip.value ? clip.value : await openAs(path, { lavfi: options.lavfi, raw: options.raw });
   const recipe = await post('/recipe', { clip: opened.id, chain: options.filters ?? '' });
   if (recipe.faults.length) throw new Error(recipe.faults[0].text);
   renderDialog({ id: job.id, output: job.output, options, clip: opened, recipe });
 }
 
 /** The frames that the option `--frames` names, in ranges with their steps; null for what is not a list of numbers.
- * @param {string | undefined} text @param {import('./state.js').Clip} c @returns {[number, number, number][] | null} */
+ * @param {string | undefined} text @param {Clip} c @returns {[number, number, number][] | null} */
 function rangesOf(text, c) {
   if (!text) return [[c.first, c.last, 1]];
   const parts = text.split(',').map((part) => /^(-?\d+)(?:(-)(-?\d+)?)?(?:x(\d+))?$/.exec(part));
@@ -72,10 +108,14 @@ export function renderDialog(job = null) {
   if (!c) return;
   const problem = signal('');
   const alpha = c.planes.includes('A');
-  const kind = `${alpha} ${c.first === c.last}`;
-  const fresh = { ...last, choice: automatic, ending: '', audio: '', onError: '' };
-  const ofJob = job && { ...fresh, choice: /** @type {Choice} */ ({ ...automatic, ...Object.fromEntries(Object.keys(automatic).map((id) => [id, job.options[id] ?? ''])) }), audio: job.options.audio ?? '', onError: job.options['on-error'] ?? '' };
-  const before = ofJob ?? (last.kind === kind ? last : fresh);
+  const begun = initial(c);
+  const before = !job ? begun : {
+    ...begun,
+    output: job.output,
+    choice: /** @type {Choice} */ (Object.fromEntries(Object.keys(automatic).map((id) => [id, job.options[id] ?? '']))),
+    audio: job.options.audio ?? '',
+    onError: job.options['on-error'] ?? '',
+  };
   /** Whether the clip is the one that the page shows, whose selection may be rendered. */
   const isOpen = c === clip.value;
   const selects = isOpen ? selection.value : null;
@@ -85,7 +125,7 @@ export function renderDialog(job = null) {
   const keyNow = () => (own.value ? job?.recipe.key : key.value);
   /** Why nothing can be rendered; '' without a reason. */
   const refused = () => (!own.value && inPlace() ? `Nothing can be rendered: ${inPlace()}. ${checked.value?.faults[0].text}` : '');
-  const output = signal(job?.output ?? (before.ending ? split(proposed())[0] + before.ending : proposed()));
+  const output = signal(before.output);
   const choice = signal(before.choice);
   const audio = signal(before.audio);
   const onError = signal(before.onError);
@@ -106,8 +146,7 @@ export function renderDialog(job = null) {
   const given = () => Object.fromEntries(Object.entries(choice.value).filter(([, v]) => v));
   const isVideo = () => videos.test(output.value);
   const isImages = () => !isAnimation() && !isVideo() && images.test(output.value.trim());
-  /** Sound cannot stand in images and y4m. */
-  const options = () => ({ ...given(), ...(audio.value && isVideo() ? { audio: audio.value } : {}), ...(onError.value ? { 'on-error': onError.value } : {}), ...(c.lavfi ? { lavfi: c.lavfi } : {}), ...(c.raw ? { raw: c.raw } : {}) });
+  const options = () => optionsFor(c, { output: output.value, choice: choice.value, audio: audio.value, onError: onError.value });
 
   // What becomes of it: the last answer counts.
   let asked = 0;
@@ -187,7 +226,7 @@ export function renderDialog(job = null) {
         if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
       }
       const { id } = await post('/jobs', { input: c.path, output: output.value.trim(), filters: recipe()?.chain ?? '', frames: frames(), options: options(), overwrite, replaces: job?.id });
-      if (!job) last = { kind, choice: choice.value, ending: delivered() === 'auto' ? '' : split(output.value)[1], audio: audio.value, onError: onError.value };
+      if (!job) last = { kind: begun.kind, choice: choice.value, ending: delivered() === 'auto' ? '' : split(output.value)[1], audio: audio.value, onError: onError.value };
       if (start) await post('/jobs/start', { id });
       dock.value = 'jobs';
       dockOpen.value = true;
@@ -241,7 +280,14 @@ export function renderDialog(job = null) {
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite" .checked=${'overwrite' in (job?.options ?? {})}>Replace the existing file, or segments of another render</label>` : nothing}
       ${problem.value || refused() ? html`<p class="fault" role="alert">${problem.value || refused()}</p>` : nothing}
-      <footer><button type="button" ?disabled=${!!job && !!m?.error} @click=${(/** @type {any} */ e) => add(!!job, e.target.form.elements.overwrite?.checked ?? false, close)}>${job ? 'Change and render now' : 'Add to the queue'}</button><button class="main" ?disabled=${!!m?.error}>${job ? 'Change the job' : 'Render now'}</button></footer></form>`;
+      <footer><button type="button" ?disabled=${!!refused()} @click=${(/** @type {any} */ e) => {
+        try {
+          copyLine(c.path, output.value.trim(), options(), recipe()?.chain ?? '', frames(), e.target.form.elements.overwrite?.checked);
+        } catch (error) {
+          problem.value = error instanceof Error ? error.message : String(error);
+        }
+      }}>Copy as command line</button><span class="space"></span>
+        <button type="button" ?disabled=${!!job && !!m?.error} @click=${(/** @type {any} */ e) => add(!!job, e.target.form.elements.overwrite?.checked ?? false, close)}>${job ? 'Change and render now' : 'Add to the queue'}</button><button class="main" ?disabled=${!!m?.error}>${job ? 'Change the job' : 'Render now'}</button></footer></form>`;
   }, 'render');
   element.addEventListener('close', () => {
     stop();
