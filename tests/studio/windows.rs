@@ -291,6 +291,47 @@ fn copied_lines_do_what_the_window_would(b: &Browser, session: &Session) {
     b.press("Escape");
 }
 
+/// What phones and chats play: their sound is AAC, and what is AAC is copied.
+#[test]
+fn a_delivery_plays_everywhere() {
+    let session = Session::new();
+    for (name, codec) in [("pcm.mkv", "pcm_s16le"), ("aac.mkv", "aac")] {
+        let made = Command::new("ffmpeg")
+            .args("-v error -f lavfi -i testsrc2=size=64x48:rate=25:duration=0.4 -f lavfi -i sine=duration=0.4 -pix_fmt yuv422p10le -c:v ffv1 -c:a".split(' '))
+            .arg(codec)
+            .arg(session.path(name))
+            .status();
+        assert!(made.unwrap().success());
+    }
+    let (_studio, b) = page(&session, "pcm.mkv");
+    for (name, sound) in [("pcm", "aac"), ("aac", "")] {
+        b.run(&format!("await s.openClip('{name}.mkv')"));
+        b.settle();
+        b.press("F7");
+        choose(&b, "deliver", "everywhere");
+        b.until("return document.querySelector('.outcome')?.textContent.includes('H.264, yuv420p') === true");
+        let told = b.run("return ['deliver', 'audio'].map((id) => document.querySelector(`#r-${id}`).value)");
+        assert_eq!(told, json!(["everywhere", sound]));
+        let tunings = b.run("return [...document.querySelector('#r-codec-opt').options].map((o) => o.value)");
+        assert_eq!(tunings, json!(["", "tune=grain", "tune=film", "tune=animation"]));
+        b.run("document.querySelector('dialog[open] .main').click()");
+        b.until(&format!("return [...document.querySelectorAll('.jobs tr.done')].some((e) => e.textContent.includes('{name}-copy.mp4'))"));
+        let shown = Command::new("ffprobe")
+            .args(["-v", "error", "-show_entries", "stream=codec_name,pix_fmt", "-of", "csv=p=0"])
+            .arg(session.path(&format!("{name}-copy.mp4")))
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&shown.stdout).trim(), "h264,yuv420p\naac");
+        // Another delivery has the sound as it comes.
+        b.press("F7");
+        choose(&b, "deliver", "prores");
+        b.until("return document.querySelector('#r-audio').value === ''");
+        choose(&b, "codec", "libx265");
+        b.until("return document.querySelector('#r-codec-opt').options.length === 3");
+        b.press("Escape");
+    }
+}
+
 #[test]
 fn a_render_keeps_alpha_or_says_that_it_is_lost_and_damage_is_held_on_request() {
     let session = Session::new();

@@ -8,10 +8,11 @@ export const videos = /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i;
 /** @type {Choice} */
 export const automatic = { codec: '', crf: '', preset: '', 'pix-fmt': '', 'codec-opt': '' };
 
-/** Usual deliveries, of a clip with alpha in formats that keep it. @param {boolean} alpha
- * @returns {{id: string, name: string, ending: string, choice: Choice}[]} */
+/** Usual deliveries, of a clip with alpha in formats that keep it; `sound` is the only codec of sound that it may have.
+ * @param {boolean} alpha @returns {{id: string, name: string, ending: string, choice: Choice, sound?: string}[]} */
 export const deliveriesOf = (alpha) => [
   { id: 'auto', name: 'Automatic, by the output’s name', ending: '', choice: automatic },
+  { id: 'everywhere', name: 'Plays everywhere (phones, chats): H.264, 8 bits 4:2:0', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '20', 'pix-fmt': 'yuv420p' }, sound: 'aac' },
   { id: 'h264', name: 'H.264, 8 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p', 'codec-opt': 'tune=grain' } },
   { id: 'h264-10', name: 'H.264 High 10, 10 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p10', 'codec-opt': 'tune=grain' } },
   { id: 'h265', name: 'H.265, 10 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx265', crf: '16', 'pix-fmt': 'yuv420p10', 'codec-opt': 'tune=grain' } },
@@ -39,8 +40,8 @@ export const formats = [
 export const withAlpha = [['yuva444p10', '10 bits 4:4:4 with alpha (yuva444p10)'], ['gbrap16', '16 bits RGB with alpha (gbrap16)']];
 /** @type {Record<string, [string, string][]>} */
 export const tunings = {
-  libx264: [['tune=grain', 'tuned for grain']],
-  libx265: [['tune=grain', 'tuned for grain']],
+  libx264: [['tune=grain', 'tuned for grain'], ['tune=film', 'tuned for film'], ['tune=animation', 'tuned for animation']],
+  libx265: [['tune=grain', 'tuned for grain'], ['tune=animation', 'tuned for animation']],
   prores_ks: [['profile=hq', '422 HQ'], ['profile=4444', '4444']],
   dnxhd: [['profile=dnxhr_hqx', 'DNxHR HQX']],
 };

@@ -41,10 +41,13 @@ function initial(c) {
   return { ...before, output: before.ending ? split(proposed())[0] + before.ending : proposed() };
 }
 
+/** Encoders of sound, beside the words of the option `--audio`. */
+const codecsOfSound = ['aac'];
+
 /** The options that are given. Sound cannot stand in images and y4m.
  * @param {Clip} c @param {{output: string, choice: Choice, audio: string, onError: string}} chosen @returns {Record<string, string>} */
 const optionsFor = (c, { output, choice, audio, onError }) => Object.fromEntries(
-  Object.entries({ ...choice, audio: videos.test(output) ? audio : '', 'on-error': onError, lavfi: c.lavfi, raw: c.raw }).filter(([, value]) => value),
+  Object.entries({ ...choice, [codecsOfSound.includes(audio) ? 'audio-codec' : 'audio']: videos.test(output) ? audio : '', 'on-error': onError, lavfi: c.lavfi, raw: c.raw ?? '' }).filter(([, value]) => value),
 );
 
 /** A word for a POSIX shell. @param {string} word */
@@ -73,12 +76,12 @@ export async function copyCommand() {
  * @typedef {{id: string, output: string, options: Record<string, string>, clip: Clip, recipe: any}} Waiting */
 
 /** The options that this window has. */
-const known = ['audio', 'codec', 'codec-opt', 'crf', 'filters', 'frames', 'lavfi', 'on-error', 'overwrite', 'pix-fmt', 'preset', 'raw'];
+const known = ['audio', 'audio-codec', 'codec', 'codec-opt', 'crf', 'filters', 'frames', 'lavfi', 'on-error', 'overwrite', 'pix-fmt', 'preset', 'raw'];
 
 /** The options of a job by their names; null if this window has not all of them. @param {string[]} list as `crf=18` */
 export function optionsOf(list) {
   const pairs = list.map((option) => [option.split('=')[0], option.includes('=') ? option.slice(option.indexOf('=') + 1) : '']);
-  return new Set(pairs.map(([id]) => id)).size === pairs.length && pairs.every(([id]) => known.includes(id)) ? Object.fromEntries(pairs) : null;
+  return new Set(pairs.map(([id]) => id)).size === pairs.length && pairs.every(([id, value]) => known.includes(id) && (id !== 'audio-codec' || codecsOfSound.includes(value))) ? Object.fromEntries(pairs) : null;
 }
 
 /** Opens the window with what a job that waits has; it stays as it is until that is confirmed.
@@ -113,7 +116,7 @@ export function renderDialog(job = null) {
     ...begun,
     output: job.output,
     choice: /** @type {Choice} */ (Object.fromEntries(Object.keys(automatic).map((id) => [id, job.options[id] ?? '']))),
-    audio: job.options.audio ?? '',
+    audio: job.options['audio-codec'] ?? job.options.audio ?? '',
     onError: job.options['on-error'] ?? '',
   };
   /** Whether the clip is the one that the page shows, whose selection may be rendered. */
@@ -194,6 +197,8 @@ export function renderDialog(job = null) {
     const one = deliveries.find((d) => d.id === id);
     if (!one) return;
     choice.value = one.choice;
+    // What the sound was given for another delivery is not meant for this one.
+    if (one.sound || codecsOfSound.includes(audio.value)) audio.value = one.sound && sounds.some((s) => s.split(' ')[0] !== one.sound) ? one.sound : '';
     const stem = split(output.value)[0];
     if (one.ending) output.value = stem + one.ending;
     else if (delivered() !== id) output.value = stem + split(proposed())[1];
@@ -240,7 +245,7 @@ export function renderDialog(job = null) {
     const m = made.value;
     const isKnown = m && !m.error;
     const cut = what.value === 'selection' ? `, cut to ${timeText(from)} – ${timeText(to + 1)}` : what.value === 'job' && job?.options.frames ? ', cut as the frames' : '';
-    const sound = !sounds.length || !isVideo() || audio.value === 'none' ? 'no sound' : `sound: ${sounds.join(', ')} ${audio.value === 'encode' ? 'encoded' : 'copied, or encoded where the file cannot hold it'}${cut}`;
+    const sound = !sounds.length || !isVideo() || audio.value === 'none' ? 'no sound' : `sound: ${sounds.join(', ')} ${audio.value ? `encoded${codecsOfSound.includes(audio.value) ? ` as ${audio.value.toUpperCase()}` : ''}` : 'copied, or encoded where the file cannot hold it'}${cut}`;
     const tuning = tunings[choice.value.codec] ?? [];
     const encoder = choice.value.codec || (isKnown && m.encoder) || '';
     const warning = isKnown ? warningOf(m, choice.value, alpha, isFine(own.value ? job?.recipe.recipe.steps : undefined)) : '';
@@ -266,14 +271,14 @@ export function renderDialog(job = null) {
         <label><input type="radio" name="what" .checked=${what.value === 'all'} @change=${() => (what.value = 'all')}>all${cutsOf(c).length ? ' but what is cut out' : ''}: ${long('all')}</label>
         ${isOpen ? html`<label><input type="radio" name="what" .checked=${what.value === 'selection'} ?disabled=${!selects} @change=${() => (what.value = 'selection')}>selection${selects ? ` ${from}–${to}: ${long('selection')}` : ''}</label>` : nothing}</span>
       ${menu('codec', 'Codec', codecs, isKnown && m.encoder && !choice.value.codec ? `Automatic: ${encoderNames[m.encoder] ?? m.encoder}` : 'Automatic')}
-      ${tuning.length ? menu('codec-opt', /^lib/.test(choice.value.codec) ? 'Tuning' : 'Profile', tuning, 'the encoder’s own') : nothing}
+      ${tuning.length ? (/^lib/.test(choice.value.codec) ? menu('codec-opt', 'Tuning', tuning, 'none') : menu('codec-opt', 'Profile', tuning, 'the encoder’s own')) : nothing}
       ${menu('pix-fmt', 'Samples', alpha ? [...formats, ...withAlpha] : formats, isKnown && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}
       ${isAnimation() && what.value !== 'job' ? html`<label for="r-every">Frame rate</label><select id="r-every" @change=${(/** @type {any} */ e) => (every.value = Number(e.target.value))}>${['all frames', 'every second frame', 'every third', 'every fourth', 'every fifth', 'every sixth'].map((name, i) =>
         html`<option value=${i + 1} .selected=${every.value === i + 1}>${short(c.rate[0] / c.rate[1] / (i + 1), 0.1)} a second: ${name}</option>`)}</select>
         ${isKnown && m.width > 640 && !own.value ? html`<span></span><span class="dim">${m.width}×${m.height} makes a large file. <button type="button" class="small" title="Adds the filter Scale at the end" @click=${smaller}>Make it 480 wide</button></span>` : nothing}` : nothing}
       ${encoder in qualities ? html`<label for="r-crf">Quality (crf)</label><input id="r-crf" class="text" inputmode="decimal" .value=${choice.value.crf} placeholder="automatic: ${qualities[encoder]}; lower is better" @input=${set('crf')}>` : nothing}
       ${!/^libx26/.test(encoder) ? nothing : menu('preset', 'Speed', [['veryfast', 'veryfast'], ['fast', 'fast'], ['medium', 'medium'], ['slow', 'slow'], ['veryslow', 'veryslow']], 'Automatic: the encoder’s own')}
-      <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}>${[['', 'copied where the output can hold it'], ['encode', 'encoded'], ['none', 'none']].map(([v, name]) => html`<option value=${v} .selected=${audio.value === v}>${name}</option>`)}</select>` : html`<span class="dim">the clip has none</span>`}
+      <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}>${[['', 'copied where the output can hold it'], ['encode', 'encoded'], ['aac', 'encoded as AAC'], ['none', 'none']].map(([v, name]) => html`<option value=${v} .selected=${audio.value === v}>${name}</option>`)}</select>` : html`<span class="dim">the clip has none</span>`}
       <label for="r-damaged">Damaged frames</label><select id="r-damaged" @change=${(/** @type {any} */ e) => (onError.value = e.target.value)}>${[['', 'end the render'], ['hold', 'show the last intact frame'], ['skip', 'are left out']].map(([v, name]) => html`<option value=${v} .selected=${onError.value === v}>${name}</option>`)}</select>
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : isKnown
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(what.value)}, ${sound}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>

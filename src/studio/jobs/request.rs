@@ -18,10 +18,22 @@ use std::collections::BTreeMap;
 use toml_edit::{Item, Table};
 
 /// Options that the page may set. Others read or write files, or open protocols.
-const OPTIONS: [&str; 10] =
-    ["audio", "bitrate", "codec", "codec-opt", "crf", "lavfi", "on-error", "pix-fmt", "preset", "raw"];
+const OPTIONS: [&str; 11] = [
+    "audio",
+    "audio-codec",
+    "bitrate",
+    "codec",
+    "codec-opt",
+    "crf",
+    "lavfi",
+    "on-error",
+    "pix-fmt",
+    "preset",
+    "raw",
+];
 /// Options of encoders that the page may set. Others write files, too: x264 has `stats`.
-const ENCODER: [&str; 4] = ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=grain"];
+const ENCODER: [&str; 6] =
+    ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=animation", "tune=film", "tune=grain"];
 
 /// A request for a render.
 #[derive(Debug, Deserialize)]
@@ -199,6 +211,9 @@ pub(crate) fn check_options(options: &BTreeMap<String, String>) -> Result<(), Fa
         }
         if key == "lavfi" && !GRAPHS.contains(&value.as_str()) {
             return Err(Fault::new(format!("{value}: not a graph that a page may run")));
+        }
+        if key == "audio-codec" && value != "aac" {
+            return Err(Fault::new(format!("{value}: not an encoder of sound that a page may choose")));
         }
         if key == "codec-opt" && !ENCODER.contains(&value.as_str()) {
             return Err(Fault::new(format!("{value}: not an encoder's option that a page may set")));
