@@ -65,6 +65,12 @@ pub(super) struct JobRow {
     here: bool,
 }
 
+impl JobRow {
+    pub(super) fn has_output(&self, output: &str) -> bool {
+        self.output == output
+    }
+}
+
 /// A program that renders a job.
 struct Program {
     child: Child,

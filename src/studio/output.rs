@@ -3,7 +3,7 @@
 use super::error_response::{ErrorResponse, Json};
 use super::fault::Fault;
 use super::jobs;
-use super::state::{Answer, Shared, answer};
+use super::state::{Answer, Shared, Studio, answer};
 use axum::extract::State;
 use grainfield_filters::frame::{Depth, Format};
 use grainfield_io::encoding::Encoding;
@@ -15,6 +15,10 @@ use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::path::Path;
+
+/// A name that is proposed has a smaller number.
+const MAX_NUMBER: u32 = 1000;
 
 #[derive(Deserialize)]
 pub(super) struct OutputRequest {
@@ -95,6 +99,36 @@ pub(super) async fn estimate(State(studio): Shared, Json(request): Json<Estimate
     .await
 }
 
+/// Whether something of this name exists, or segments of it do.
+fn exists(path: &Path) -> Result<bool, Fault> {
+    Ok(match Output::parse(path.as_os_str(), Formats::default()).map_err(Fault::new)?.files() {
+        Files::Many(pattern) => pattern.scan().is_ok_and(|there| !there.is_empty()),
+        Files::One(file, _) => file.exists() || segments::folder(&file).exists(),
+        _ => path.exists(),
+    })
+}
+
+/// The name with a number: before its ending, of numbered images at their folder.
+fn numbered(output: &str, n: u32) -> String {
+    let file = output.rfind('/').map_or(0, |slash| slash + 1);
+    let is_many = file > 0 && output[file..].contains('%');
+    let at = if is_many { file - 1 } else { file + output[file..].rfind('.').unwrap_or(output.len() - file) };
+    format!("{}-{n}{}", &output[..at], &output[at..])
+}
+
+/// The first name with a number that neither a file nor a job has, if one of them has the output's; `None` if none has.
+fn free(studio: &Studio, output: &str) -> Result<Option<String>, Fault> {
+    let jobs = studio.jobs.rows()?.0;
+    let taken = |name: &str| -> Result<bool, Fault> {
+        Ok(exists(&studio.roots.within(name)?)? || jobs.iter().any(|job| job.has_output(name)))
+    };
+    if !taken(output)? {
+        return Ok(None);
+    }
+    let mut names = (2..MAX_NUMBER).map(|n| numbered(output, n));
+    names.find_map(|name| taken(&name).map(|taken| (!taken).then_some(name)).transpose()).transpose()
+}
+
 pub(super) async fn resolve(State(studio): Shared, Json(request): Json<OutputRequest>) -> Answer {
     answer(&studio, move |studio, cancel| {
         let path = studio.roots.within(&request.output)?;
@@ -117,13 +151,29 @@ pub(super) async fn resolve(State(studio): Shared, Json(request): Json<OutputReq
             "bits": bits(&format),
             "lostBits": bits(&native).zip(bits(&format)).is_some_and(|(from, to)| to < from),
             "lostChroma": format.subsampling.0 > native.subsampling.0 || format.subsampling.1 > native.subsampling.1,
-            "exists": match output.files() {
-                Files::Many(pattern) => pattern.scan().is_ok_and(|there| !there.is_empty()),
-                Files::One(file, _) => file.exists() || segments::folder(&file).exists(),
-                _ => path.exists(),
-            },
+            "exists": exists(&path)?,
+            "free": free(studio, &request.output)?,
             "path": studio.roots.first().join(&path).to_string_lossy(),
         }))
     })
     .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_before_the_ending_or_at_the_folder() {
+        for (name, with) in [
+            ("a.mp4", "a-2.mp4"),
+            ("b.c/a", "b.c/a-2"),
+            ("b.c/a.b.mov", "b.c/a.b-2.mov"),
+            ("b/c/%06d.png", "b/c-2/%06d.png"),
+            ("%06d.png", "%06d-2.png"),
+            ("ä", "ä-2"),
+        ] {
+            assert_eq!(numbered(name, 2), with);
+        }
+    }
 }

@@ -266,10 +266,28 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
     b.until("return document.querySelectorAll('.jobs tr.done').length === 2");
     assert!(session.path("pattern-grain/000005.png").exists());
     copied_lines_do_what_the_window_would(&b, &session);
-    // A file that is there is replaced only when that is chosen.
+    // What is proposed is no file that is there; one that is typed is replaced only when that is chosen.
     b.press("F7");
     choose("deliver", "prores");
+    delivers("prores", "-2.mov");
+    assert_eq!(b.run("return !!document.querySelector('dialog[open] [name=overwrite]')"), json!(false));
+    b.run(
+        "const e = document.querySelector('#r-output'); e.value = 'pattern-grain.mov'; e.dispatchEvent(new Event('input'));",
+    );
     b.until("return !!document.querySelector('dialog[open] [name=overwrite]')");
+    b.press("Escape");
+    // The name is that of the look, or of the recipe's file, if it has one.
+    for (begin, name) in [
+        ("s.applyLook(s.plainDoc(), false, 'super8');", "pattern-super8"),
+        ("s.recipePath.value = 'looks/my film.toml';", "pattern-my film"),
+        ("s.undo();", "pattern-grain"),
+    ] {
+        b.run(begin);
+        b.press("F7");
+        choose("deliver", "ffv1");
+        b.until(&format!("return document.querySelector('#r-output').value === '{name}.mkv'"));
+        b.press("Escape");
+    }
 }
 
 /// The line has what was chosen last; that of the window what is chosen in it.
@@ -287,7 +305,11 @@ fn copied_lines_do_what_the_window_would(b: &Browser, session: &Session) {
     b.until("return globalThis.copied !== ''");
     let line = b.run("return globalThis.copied").as_str().unwrap().to_owned();
     let wanted = "pattern-grain.mp4 --codec libx265 --crf 16 --pix-fmt yuv420p10 --codec-opt tune=grain -f grain=preset=16mm";
-    assert_eq!(line.split_once(" pattern-").map(|(_, rest)| format!("pattern-{rest}")).as_deref(), Some(wanted), "{line}");
+    assert_eq!(
+        line.split_once(" pattern-").map(|(_, rest)| format!("pattern-{rest}")).as_deref(),
+        Some(wanted),
+        "{line}"
+    );
     b.press("Escape");
 }
 

@@ -341,7 +341,7 @@ export function addFilterDialog() {
   get('/looks').then((/** @type {import('./gallery.js').Look[]} */ list) => {
     looks.value = list.map(({ name, about, recipe }, i) => ({
       id: `look-${i}`, name: `Look: ${spoken(name)}`, more: doc.value.steps.length ? `Replaces the filters. ${about}` : about, under: 'looks', look: recipe,
-      run: () => applyLook(recipe, false),
+      run: () => applyLook(recipe, false, name),
     }));
   }, report);
 }

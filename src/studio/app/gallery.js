@@ -62,7 +62,7 @@ export async function galleryDialog(shown = '') {
 
   /** @param {string} name */
   const apply = (name) => {
-    if (!of.value) return applyLook(look(name), follows.value);
+    if (!of.value) return applyLook(look(name), follows.value, name);
     const { values: all } = values(name);
     const step = changed();
     if (!step) return addStep(of.value, all);

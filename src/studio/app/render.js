@@ -2,7 +2,7 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
-import { addStep, check, checked, clip, doc, dock, dockOpen, effect, folder, inPlace, isFine, key, openAs, plainDoc, range, selected, selection, signal, timeOf, timeText, toast, unsavedEffects } from './state.js';
+import { addStep, check, checked, clip, doc, dock, dockOpen, effect, folder, inPlace, isFine, key, openAs, range, recipePath, selected, selection, signal, timeOf, timeText, toast, unsavedEffects } from './state.js';
 import { cutsOf, framesText, keptRanges } from './cutting.js';
 import { automatic, codecs, deliveriesOf, encoderNames, formats, images, qualities, split, tunings, videos, warningOf, withAlpha } from './deliveries.js';
 import { counted } from './controls.js';
@@ -10,13 +10,15 @@ import { short } from './moving.js';
 import { copy, dialog } from './dialogs.js';
 import { size as fileSize } from './files.js';
 
-/** A name beside the input: `clip-grain.mp4`. */
+/** A name beside the input, with that of the recipe or look, else of the first filter: `clip-grain.mp4`. */
 function proposed() {
   const c = clip.value;
   const name = c?.path.startsWith('pattern:') ? 'pattern.mkv' : (c?.path.split('/').pop() ?? 'out.mkv').replace(/[#*?%]+\d*d?/g, '');
   const dot = name.lastIndexOf('.');
   const [stem, ending] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, '.mkv'];
-  const look = plainDoc().steps.find((s) => !s.off)?.name ?? 'copy';
+  const first = doc.value.steps.find((s) => !s.off)?.name;
+  const named = (recipePath.value.split('/').pop()?.replace(/\.toml$/i, '') || doc.value.look || '').replace(/[#*?%]+/g, '');
+  const look = first ? named || first : 'copy';
   const isImage = images.test(ending);
   const made = `${stem.replace(/[._-]+$/, '')}-${look}`;
   // A single picture stays one, and scans stay images.
@@ -69,7 +71,8 @@ export async function copyCommand() {
   if (faults?.length) return toast(`not copied: ${faults[0].text}`, true);
   if (unsavedEffects.value.length) toast(`${unsavedEffects.value[0]} is not saved: the command uses the file`, true);
   const begun = initial(c);
-  return copyLine(c.path, begun.output, optionsFor(c, begun), chain, framesText());
+  const { free } = await post('/output', { clip: c.id, key: key.value, output: begun.output, options: {} }).catch(() => ({}));
+  return copyLine(c.path, free ?? begun.output, optionsFor(c, begun), chain, framesText());
 }
 
 /** A job that waits, as the window that renders has it: its clip, its recipe as the server has checked it, and its options.
@@ -129,6 +132,8 @@ export function renderDialog(job = null) {
   /** Why nothing can be rendered; '' without a reason. */
   const refused = () => (!own.value && inPlace() ? `Nothing can be rendered: ${inPlace()}. ${checked.value?.faults[0].text}` : '');
   const output = signal(before.output);
+  /** Whether the output's name is the user's; a proposed one gives way to what is there. */
+  let typed = !!job;
   const choice = signal(before.choice);
   const audio = signal(before.audio);
   const onError = signal(before.onError);
@@ -160,7 +165,9 @@ export function renderDialog(job = null) {
     setTimeout(async () => {
       if (mine !== asked) return;
       const answer = await post('/output', body).catch((error) => ({ error: error instanceof Error ? error.message : String(error) }));
-      if (mine === asked) made.value = answer;
+      if (mine !== asked) return;
+      if (answer.free && !typed) output.value = answer.free;
+      else made.value = answer;
     }, 120);
   });
 
@@ -199,7 +206,7 @@ export function renderDialog(job = null) {
     choice.value = one.choice;
     // What the sound was given for another delivery is not meant for this one.
     if (one.sound || codecsOfSound.includes(audio.value)) audio.value = one.sound && sounds.some((s) => s.split(' ')[0] !== one.sound) ? one.sound : '';
-    const stem = split(output.value)[0];
+    const stem = split(typed ? output.value : proposed())[0];
     if (one.ending) output.value = stem + one.ending;
     else if (delivered() !== id) output.value = stem + split(proposed())[1];
   };
@@ -261,7 +268,10 @@ export function renderDialog(job = null) {
         ${deliveries.map((d) => html`<option value=${d.id} .selected=${delivered() === d.id}>${d.name}</option>`)}
         <option value="" disabled .selected=${delivered() === ''}>Custom</option></select>
       <label for="r-output">Output</label><input id="r-output" name="output" class="text" .value=${output.value} title="A file (.mp4 .mov .mkv .webm .y4m) or numbered images (out/%06d.png)"
-        @input=${(/** @type {any} */ e) => (output.value = e.target.value)}>
+        @input=${(/** @type {any} */ e) => {
+          typed = true;
+          output.value = e.target.value;
+        }}>
       <span></span><span class="dim">in <code>${folder.value}</code></span>
       ${job ? html`<label for="r-filters">Filters</label><select id="r-filters" @change=${(/** @type {any} */ e) => (own.value = e.target.value === 'job')}>
         <option value="job" .selected=${own.value}>of the job: ${named(job.recipe.recipe.steps)}</option>

@@ -9,7 +9,8 @@ import { codeAt, framesOf } from './timecode.js';
  * @typedef {{id: number, name: string, off: boolean, values: Record<string, string>, origin?: [number, number]}} Step */
 /** `drafts` are effect files as they are edited, by their names.
  * `cuts` are the frames that are cut out of clips, by their paths: in order, both ends included.
- * @typedef {{steps: Step[], seed: string | null, drafts: Record<string, string>, cuts: Record<string, [number, number][]>}} Doc */
+ * `look` is the name of the look that the filters were taken from.
+ * @typedef {{steps: Step[], seed: string | null, look?: string, drafts: Record<string, string>, cuts: Record<string, [number, number][]>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
  *   bits: number | null, colour: string, planes: string[], first: number, last: number, estimated: boolean, rate: [number, number], variable: boolean,
  *   shape: number, fields: string, lavfi: string, raw: string | null, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
@@ -223,12 +224,13 @@ export function addStep(name, values = {}) {
 }
 
 /** Applies a look: its filters take the place of those that are there, or follow them.
- * @param {{steps: {name: string, off: boolean, values: Record<string, string>}[], seed: string | null}} look @param {boolean} follow */
-export function applyLook(look, follow) {
+ * @param {{steps: {name: string, off: boolean, values: Record<string, string>}[], seed: string | null}} look @param {boolean} follow
+ * @param {string} [name] */
+export function applyLook(look, follow, name) {
   const steps = look.steps.map((s) => ({ ...s, id: nextId++ }));
   const at = follow ? doc.value.steps.length : 0;
   // A look in the place of the recipe must not be saved over that.
-  edit((d) => ({ ...d, steps: [...(follow ? d.steps : []), ...steps], seed: follow ? d.seed : look.seed ?? d.seed }), '', follow ? undefined : ['', null]);
+  edit((d) => ({ ...d, steps: [...(follow ? d.steps : []), ...steps], seed: follow ? d.seed : look.seed ?? d.seed, look: follow ? d.look : name }), '', follow ? undefined : ['', null]);
   selected.value = at;
 }
 
@@ -267,7 +269,7 @@ export function replaceRecipe(recipe, from = null, drafts = {}) {
     const origin = from ? (from.origins ? from.origins[i] : i) : null;
     return { id: nextId++, name: s.name, off: s.off, values: s.values, ...(origin === null ? {} : { origin: [id, origin] }) };
   });
-  edit((d) => ({ steps, seed: recipe.seed ?? null, drafts, cuts: { ...d.cuts, ...cutsOf(recipe.cuts ?? {}) } }), '', [recipePath.value, from && { id, text: from.text }]);
+  edit((d) => ({ steps, seed: recipe.seed ?? null, look: recipe.look, drafts, cuts: { ...d.cuts, ...cutsOf(recipe.cuts ?? {}) } }), '', [recipePath.value, from && { id, text: from.text }]);
   selected.value = 0;
 }
 
@@ -492,7 +494,7 @@ export const keepsake = () => ({
   sizes: [sizes.dock.value, sizes.side.value],
   timecode: timecode.value,
   layout: [view.layout.value, dock.value, dockOpen.value, view.hints.value],
-  recipe: plainDoc(),
+  recipe: { ...plainDoc(), look: doc.value.look },
   base: baseAsked(),
   recipePath: recipePath.value,
   savedToml: savedToml.value,
