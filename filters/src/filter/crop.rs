@@ -53,7 +53,7 @@ settings! {
         /// Height of the result, with the picture in the middle, instead of `top` and `bottom`. 0: as those say.
         height: i64 = integer(0..=MAX_SIDE as i64).default(0).soft(0.0..=2160.0),
         /// Colour of the border, with its alpha. Default: black; transparent in pictures with alpha.
-        color: Animated<[f64; 4]> = colour().default([0.0; 4]).label("Colour"),
+        color: Animated<[f64; 4]> = colour().default([0.0; 4]),
     }
 }
 

@@ -24,7 +24,7 @@ settings! {
         amount: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction),
         /// Colour to fade to. With planes=a its alpha is used.
         color: Animated<[f64; 4]> =
-            colour().default([0.0, 0.0, 0.0, 1.0]).label("Colour").only_when("to", &["color"]),
+            colour().default([0.0, 0.0, 0.0, 1.0]).only_when("to", &["color"]),
         /// What the picture fades to.
         to: To = choice("color"),
     }

@@ -52,7 +52,7 @@ settings! {
         light: Animated = number(0.0..=1.0).default(0.65).unit(Unit::Fraction),
         /// Share of the light scratches that do not reach the base of colour film: green, where they tear the uppermost
         /// layer alone (magenta), or yellow (cyan below it).
-        colored: Animated = number(0.0..=1.0).default(0.4).unit(Unit::Fraction).label("Coloured"),
+        colored: Animated = number(0.0..=1.0).default(0.4).unit(Unit::Fraction),
         /// Depth of the scratches.
         strength: Animated = number(0.0..=1.0).default(0.55).unit(Unit::Fraction),
     }

@@ -52,7 +52,7 @@ settings! {
         /// What fills the area beyond the edges of the picture.
         edge: Edge = choice("color"),
         /// Fill colour for edge=color, with its alpha. Default: black; transparent in pictures with alpha.
-        color: Animated<[f64; 4]> = colour().default([0.0; 4]).label("Colour").only_when("edge", &["color"]),
+        color: Animated<[f64; 4]> = colour().default([0.0; 4]).only_when("edge", &["color"]),
     }
 }
 

@@ -47,12 +47,12 @@ impl Setting {
         }
     }
 
-    /// The label in a window: `Crop left` for `crop-left`.
+    /// The label in a window: `Crop left` for `crop-left`, and `Edge colour` for `edge-color`, as all text is spelled.
     pub fn label(&self) -> String {
         if !self.label.is_empty() {
             return self.label.into();
         }
-        let text = self.id.replace(['-', '_'], " ");
+        let text = self.id.replace(['-', '_'], " ").replace("color", "colour");
         text[..1].to_ascii_uppercase() + &text[1..]
     }
 

@@ -40,6 +40,8 @@ fn one_declaration_is_the_table_and_the_struct() {
     assert_eq!((amount.soft, amount.step), (Some((0.0, 2.0)), Some(0.1)));
     assert_eq!((mode.kind, mode.default), (Kind::Choice(Mode::CHOICES), Some(Constant::Choice("second"))));
     assert_eq!((Mode::CHOICES[0].help, crop.label().as_str()), ("one and only", "Crop left"));
+    let edge = Setting::new("edge-color", "", Kind::Colour);
+    assert_eq!(edge.label(), "Edge colour");
     let plain = Look::read(&Values::new(Look::TABLE));
     assert_eq!((plain.amount.constant(), plain.mode, plain.crop_left), (Some(4.0), Mode::Second, None));
 }

@@ -50,7 +50,7 @@ settings! {
         /// glow: theirs is added.
         brightness: Animated = number(0.0..=4.0).default(0.8).soft(0.0..=1.5).group("Light"),
         /// Colour by which light is multiplied.
-        color: Animated<[f64; 4]> = colour().default([1.0, 1.0, 1.0, 1.0]).label("Colour").group("Light"),
+        color: Animated<[f64; 4]> = colour().default([1.0, 1.0, 1.0, 1.0]).group("Light"),
     }
     presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// a plume of smoke from below
