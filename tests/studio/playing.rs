@@ -329,3 +329,34 @@ fn scopes_are_drawn_while_it_plays() {
         "return {shown} === document.querySelector('canvas[data-scope=histogram]').dataset.frame"
     ));
 }
+
+/// What is told about a picture that nobody waits for any more is not shown, and not taken for the next one's.
+#[test]
+fn steps_of_a_simulation_are_told_while_a_picture_is_waited_for() {
+    let session = Session::new();
+    let studio = Studio::start(&session, "pattern:grey:size=32x32:frames=9");
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    let told = b.run(
+        "const { onTold } = await import('/app/panels.js');
+         const stepped = () => onTold({ type: 'simulating', done: 30, all: 37 });
+         const said = () => document.querySelector('#status').textContent.includes('stepping 30 of 37');
+         const all = [];
+         stepped();
+         all.push(said());
+         v.busy.value = true;
+         all.push(said());
+         stepped();
+         all.push(said());
+         s.key.value = 'other';
+         all.push(said());
+         stepped();
+         v.busy.value = false;
+         all.push(said());
+         v.busy.value = true;
+         all.push(said());
+         v.busy.value = false;
+         return all;",
+    );
+    assert_eq!(told, json!([false, false, true, false, false, false]));
+}

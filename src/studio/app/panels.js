@@ -6,7 +6,7 @@ import { blob, get, picture, post } from './api.js';
 import {
   area, batch, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, markers, offers, openClip, recipePath, reference, report, selection, signal, simulating, toast, toasts, view,
 } from './state.js';
-import { codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, zoomTo } from './viewer.js';
+import { busy, codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, zoomTo } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
 import { changeJob, optionsOf, renderDialog } from './render.js';
@@ -444,7 +444,7 @@ function status() {
     ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape)}:1${view.square.value ? ', shown square' : ''}`}</span>${one('in', reference.value ? 'A' : 'source')}${one('out', 'result')}` : nothing}
     ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}
     <span class="space"></span>
-    ${simulating.value ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}
+    ${simulating.value && (busy.value || playing.value) ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}
     <span class="digits codes">${at ? `${at.x}, ${at.y}   ${codeText(at.in)}   →   ${codeText(at.out)}` : ''}</span>
 `;
 }
@@ -499,7 +499,8 @@ export function startPanels() {
     if (view.loupe.value) queueMicrotask(drawLoupe);
   });
   effect(() => {
-    void frame.value;
+    // What another picture is waited for is not told to its end.
+    void [frame.value, key.value, busy.value];
     simulating.value = null;
   });
 }
