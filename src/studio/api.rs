@@ -424,6 +424,21 @@ pub(super) async fn unsaved(State(studio): Shared) -> Answer {
     answer(&studio, |studio, _| Ok(studio.recovery.offers())).await
 }
 
+#[derive(Deserialize)]
+pub(super) struct WorkQuery {
+    id: String,
+}
+
+/// A copy of the work of a tab.
+pub(super) async fn work(State(studio): Shared, Query(request): Query<WorkQuery>) -> Answer {
+    recovery::named(&request.id)?;
+    answer(&studio, move |studio, _| {
+        let gone = || ErrorResponse::gone("this work is no longer there");
+        studio.recovery.saved(&request.id).ok_or_else(gone)
+    })
+    .await
+}
+
 /// Stores the work of a tab.
 pub(super) async fn autosave(State(studio): Shared, Json(state): Json<Value>) -> Answer {
     answer(&studio, move |studio, _| {

@@ -143,6 +143,7 @@ fn router(studio: &Arc<state::Studio>) -> Router {
         .route("/session", get(api::session))
         .route("/autosave", post(api::autosave))
         .route("/unsaved", get(api::unsaved))
+        .route("/work", get(api::work))
         .route("/forget", post(api::forget))
         .route("/open", post(api::open))
         .route("/clip/{id}", get(api::clip))

@@ -170,7 +170,8 @@ impl Recovery {
     }
 
     /// The initial data of a page: its name, the state that it continues, and other unsaved work. `tab` is its name
-    /// before it was loaded again, `work` the file that it was opened for, `start` what the command line names.
+    /// before it was loaded again, `work` the file that it was opened for, `start` what the command line names. A page that
+    /// begins without work learns of that of another page.
     pub(super) fn begin(&self, tab: &str, work: &str, start: &Value) -> Result<Value, ErrorResponse> {
         let mut all = self.all();
         if all.iter().all(|k| k.tab != tab) {
@@ -189,6 +190,9 @@ impl Recovery {
             Some(_) if !self.is_connected(tab) => tab.to_owned(),
             _ => random(DIGITS / 2).map_err(Fault::new)?,
         };
+        // unsaved work of a page that is open stays there: this one may have a copy
+        let elsewhere = all.iter().find(|saved| saved.is_dirty() && self.is_taken(&saved.tab));
+        let elsewhere = elsewhere.filter(|_| own.or(requested).or(newest).is_none()).map(SavedTab::offer);
         let (mut state, resume) = match own.or(requested).or(newest) {
             Some(i) => {
                 let (dirty, recent) = (all[i].is_dirty(), all[i].is_recent());
@@ -227,7 +231,14 @@ impl Recovery {
             clean.iter().for_each(|saved| drop(fs::remove_file(&saved.path)));
         }
         let unsaved: Vec<Value> = dirty.iter().map(SavedTab::offer).collect();
-        Ok(json!({ "tab": name, "autosave": state, "resume": resume, "unsaved": unsaved }))
+        Ok(
+            json!({ "tab": name, "autosave": state, "resume": resume, "unsaved": unsaved, "elsewhere": elsewhere }),
+        )
+    }
+
+    /// The work of a tab as it was stored last.
+    pub(super) fn saved(&self, tab: &str) -> Option<Value> {
+        self.all().into_iter().find(|saved| saved.tab == tab).map(|saved| saved.state)
     }
 
     /// Counts a connection of a tab, until the result is dropped.

@@ -112,6 +112,35 @@ fn work_of_a_closed_tab_is_offered_and_continued_at_once() {
     assert_eq!(b.run(work), json!([["noise", "invert"], 7]));
 }
 
+/// A second tab is told of the unsaved work of the first, and may have a copy: both are kept.
+#[test]
+fn a_second_tab_may_have_a_copy_of_unsaved_work() {
+    let session = Session::new();
+    let studio = Studio::start(&session, CLIP);
+    let b = Browser::start(1280, 720);
+    b.open(&studio);
+    b.run("s.addStep('noise', { strength: '7' }); s.selection.value = [3, 9]; s.cutSelection();");
+    stored(&b);
+    let first = b.tab();
+    b.new_tab();
+    b.open(&studio);
+    let work = "return [s.doc.value.steps.map((e) => [e.name, e.values]), s.framesText(), s.dirty.value]";
+    assert_eq!(b.run(work)[0], json!([]));
+    let answer =
+        "[...document.querySelectorAll('#notice button')].find((e) => e.textContent === 'Open a copy here')";
+    b.until(&format!("return !!{answer}"));
+    b.run(&format!("{answer}.click()"));
+    b.until("return document.querySelectorAll('#filters li').length === 1");
+    b.settle();
+    let copy = json!([[["noise", { "strength": "7" }]], "0-2,10-29", true]);
+    assert_eq!(b.run(work), copy);
+    b.run("s.addStep('invert')");
+    stored(&b);
+    b.post("/window", &json!({ "handle": first }));
+    assert_eq!(b.run(work), copy);
+    assert_eq!(studio.get("/work?id=../x").status, 400);
+}
+
 /// An empty recipe is no work, however new it is.
 #[test]
 fn the_newest_work_is_restored_after_a_restart() {

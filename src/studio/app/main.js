@@ -71,6 +71,22 @@ function offer(unsaved) {
   unsaved.forEach(({ id }) => offered.add(id));
 }
 
+/** Goes on with work that was stored; undo leads back. @param {any} saved */
+function take(saved) {
+  originals.value = { ...originals.value, ...saved.originals };
+  replaceRecipe(saved.recipe, saved.base, saved.drafts);
+  recipePath.value = saved.recipePath ?? '';
+  savedToml.value = saved.savedToml ?? savedToml.value;
+}
+
+/** Offers a copy of the unsaved work of another tab. @param {{id: string, clip: string | null, filters: string[]}} work */
+function offerCopy({ id, clip, filters }) {
+  offers.value = [...offers.value, {
+    text: `Another tab has unsaved work: ${filters.join(', ') || 'an empty recipe'}${clip ? ` on ${clip}` : ''}. It stays there.`,
+    answers: [['Open a copy here', () => get(`/work?${new URLSearchParams({ id })}`).then(take).catch(report)]],
+  }];
+}
+
 /** Offers to begin without the work that is restored, until it or its clip is left. @param {number} when */
 function offerToLeave(when) {
   const one = { text: `Unsaved work of ${clock(when)} is restored.`, answers: /** @type {[string, () => unknown][]} */ ([['Start without it', () => beginRecipe().catch(report)]]) };
@@ -91,7 +107,7 @@ const save = (last = false) => post('/autosave', keepsake(), 'POST', undefined, 
 
 async function begin() {
   const [filters, session] = await Promise.all([get('/catalog'), startSession()]);
-  const { start, autosave, resume, unsaved } = session;
+  const { start, autosave, resume, unsaved, elsewhere } = session;
   batch(() => {
     catalog.value = filters;
     folder.value = session.folder;
@@ -114,11 +130,9 @@ async function begin() {
   }
   startDeinterlacing();
   offer(unsaved);
+  if (elsewhere) offerCopy(elsewhere);
   if (resume && (autosave.recipe?.steps.length || (autosave.recipe && autosave.recipePath))) {
-    originals.value = autosave.originals ?? {};
-    replaceRecipe(autosave.recipe, autosave.base, autosave.drafts);
-    recipePath.value = autosave.recipePath ?? '';
-    savedToml.value = autosave.savedToml ?? savedToml.value;
+    take(autosave);
     if (autosave.dirty) offerToLeave(autosave.when);
   } else if (start.recipe) {
     const { recipe, name, text, was } = start.recipe;
