@@ -50,18 +50,21 @@ pub(super) struct FrameQuery {
     near: bool,
     #[serde(default)]
     quick: bool,
-    /// What a difference is from: a recipe's key and a frame, `KEY.NUMBER`. It is the source if this is missing.
+    /// What a difference is from: a clip, a recipe's key and a frame, `CLIP.KEY.NUMBER`. It is the source if this is missing.
     against: Option<String>,
 }
 
 /// The frame that a difference is from.
 fn against(text: Option<&str>, of: Which) -> Result<Which, ErrorResponse> {
     let Some(text) = text else { return Ok((of.0, 0, of.2)) };
-    let parts = text.split_once('.').and_then(|(key, number)| Some((key, number.parse().ok()?)));
-    let (key, number) = parts.ok_or_else(|| {
-        ErrorResponse::new(StatusCode::BAD_REQUEST, format!("'{text}': expected a recipe's key and a frame"))
-    })?;
-    which((of.0, key.to_owned(), number), false)
+    let mut parts = text.split('.');
+    let mut next = || parts.next().unwrap_or_default();
+    let (clip, key, number) = (next().parse(), next().to_owned(), next().parse());
+    let (Ok(clip), Ok(number)) = (clip, number) else {
+        let wrong = format!("'{text}': expected a clip, a recipe's key and a frame");
+        return Err(ErrorResponse::new(StatusCode::BAD_REQUEST, wrong));
+    };
+    which((clip, key, number), false)
 }
 
 fn numbers<const N: usize>(text: Option<&str>) -> Result<Option<[usize; N]>, ErrorResponse> {
@@ -96,7 +99,7 @@ pub(super) async fn frame(
         if query.near {
             let soonest = studio.clips.ready(which.0, which.2, cancel)?.soonest(which.2);
             // A still stays.
-            if other.2 == which.2 {
+            if (other.0, other.2) == (which.0, which.2) {
                 other.2 = soonest;
             }
             which.2 = soonest;

@@ -65,6 +65,26 @@ fn a_kept_recipe_and_a_still_stand_beside_the_result() {
         b.settle();
         b.screenshot(&std::path::Path::new(&folder).join("compare.png"));
     }
+    // A still can be of another clip, at its own size; a recipe is compared on its own clip alone.
+    b.press("1");
+    b.settle();
+    b.run("globalThis.was = s.clip.value.path; await s.openClip('pattern:bars:size=64x48:frames=9');");
+    b.until(
+        "return [...document.querySelectorAll('.panelabel')].some((e) => e.textContent.startsWith('A, 2'))",
+    );
+    b.settle();
+    assert!(
+        b.run(label).as_str().unwrap().starts_with("A, 2: noise, frame 7 of pattern:zoneplate"),
+        "{}",
+        b.run(label)
+    );
+    let still = b.run("return [s.reference.value.id, v.hashNow('in'), v.panes.get('in').zoom() < v.panes.get('out').zoom()]");
+    assert_eq!(still, json!([2, kept, true]));
+    b.run("s.against.value = 1");
+    b.settle();
+    assert_eq!(b.run(label), json!("Source"));
+    b.run("s.against.value = 2; await s.openClip(globalThis.was); s.seek(8);");
+    b.settle();
     // A is taken, what was there is kept, and all of it survives the server.
     b.run("s.against.value = 1; s.setValue(s.doc.value.steps[0].id, 'strength', '6');");
     b.settle();

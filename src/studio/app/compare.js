@@ -3,7 +3,7 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
 import {
-  against, batch, check, checked, clip, doc, frame, plainDoc, reference, references, replaceRecipe, report, toast, view,
+  against, batch, check, checked, clip, doc, effect, frame, openAs, plainDoc, reference, references, replaceRecipe, report, stillClips, toast, untracked, view,
 } from './state.js';
 
 /** The largest number of recipes and stills that are kept. */
@@ -29,14 +29,25 @@ export async function keepReference(still) {
   });
 }
 
-/** Tells the server the recipe that is compared with, which it may have dropped. */
+/** Tells the server the recipe that is compared with, and opens the clip of a still: it may have dropped both. */
 export async function checkReference() {
-  const r = reference.value;
-  if (r) await post('/recipe', { clip: clip.value?.id ?? null, recipe: r.recipe, drafts: r.drafts });
+  const r = references.value.find(({ id }) => id === against.value);
+  if (!r || !clip.value) return;
+  const of = r.clip === clip.value.path ? clip.value : r.frame === null ? null : await openAs(r.clip);
+  if (!of) return;
+  await post('/recipe', { clip: of.id, recipe: r.recipe, drafts: r.drafts });
+  if (of !== clip.value) stillClips.value = { ...stillClips.value, [r.clip]: of };
 }
 
-/** Those of this clip. */
-const here = () => references.value.filter((r) => r.clip === clip.value?.path);
+effect(() => {
+  const r = references.value.find(({ id }) => id === against.value);
+  if (r && clip.value && r.clip !== clip.value.path && !untracked(() => r.clip in stillClips.value)) checkReference().catch(report);
+});
+
+/** Those of this clip, and stills of others. */
+const here = () => references.value.filter((r) => r.clip === clip.value?.path || r.frame !== null);
+/** @param {import('./state.js').Reference} r */
+export const titleOf = (r) => `${r.name}${r.clip === clip.value?.path ? '' : ` of ${r.clip.split('/').pop()}`}`;
 
 /** Compares with the next one; after the last one comes the source. */
 export function nextReference() {
@@ -60,7 +71,7 @@ export function dropReference() {
 export const referenceMenu = () => here().length ? html`<label title="A, what the result is compared with">
   <select aria-label="Compare with" @change=${(/** @type {any} */ e) => (against.value = Number(e.target.value))}>
   <option value="0" .selected=${!reference.value}>A: source</option>${here().map((r) => html`<option value=${r.id}
-    .selected=${r === reference.value}>A: ${r.name}</option>`)}</select></label>` : nothing;
+    .selected=${r === reference.value}>A: ${titleOf(r)}</option>`)}</select></label>` : nothing;
 
 /** @param {() => Promise<unknown>} run */
 export const reported = (run) => () => run().catch(report);

@@ -105,7 +105,11 @@ export const view = {
 export const references = signal(/** @type {Reference[]} */ ([]));
 /** Which of them is shown in the place of the source; 0 is the source. */
 export const against = signal(0);
-export const reference = computed(() => references.value.find((r) => r.id === against.value && r.clip === clip.value?.path) ?? null);
+/** Clips that are open for their stills, by their paths. */
+export const stillClips = signal(/** @type {Record<string, Clip>} */ ({}));
+export const reference = computed(() => references.value.find((r) => r.id === against.value && (r.clip === clip.value?.path || (r.frame !== null && r.clip in stillClips.value))) ?? null);
+/** The clip of what is compared with. */
+export const referenceClip = computed(() => (reference.value && reference.value.clip !== clip.value?.path ? stillClips.value[reference.value.clip] : clip.value));
 
 /** When the frames of a clip of variable rate begin, and when the last one ends, in seconds; null at a constant rate. */
 export const begins = signal(/** @type {number[] | null} */ (null));

@@ -3,9 +3,9 @@
 
 import { html, render } from './vendor/lit-html.js';
 import { get, picture } from './api.js';
-import { area, check, checked, clip, effect, frame, inPlace, isFine, key, recent, reference, report, selectedStep, signal, view } from './state.js';
+import { area, check, checked, clip, effect, frame, inPlace, isFine, key, recent, reference, referenceClip, report, selectedStep, signal, view } from './state.js';
 import { keep, kept, shownSides as sidesOf } from './kept.js';
-import { checkReference } from './compare.js';
+import { checkReference, titleOf } from './compare.js';
 import { maskHandles, setMask } from './mask.js';
 import { playing, scrubbing, startPlayer } from './player.js';
 
@@ -21,7 +21,7 @@ export const hashNow = (side) => (hashes.value[`${side}Of`] === placeOf(side, fr
 /** The recipe and the frame that a side shows. @param {Side} side @param {number} number @returns {[string, number]} */
 const shownOf = (side, number) => (side === 'in' ? [reference.value?.key ?? '0', reference.value?.frame ?? number] : [key.value, number]);
 /** @param {Side} side @param {number} number */
-const placeOf = (side, number) => `/frame/${clip.value?.id}/${shownOf(side, number).join('/')}`;
+const placeOf = (side, number) => `/frame/${(side === 'in' ? referenceClip : clip).value?.id}/${shownOf(side, number).join('/')}`;
 /** A side as the server names it. @param {Side} side */
 const told = (side) => (side === 'in' && reference.value ? 'out' : side);
 /** Where the pointer is in the picture, and the codes there. */
@@ -131,7 +131,7 @@ class Pane {
     const [zx, z] = [this.across(), this.zoom()];
     const { width, height } = sizeOf(this.side);
     const query = new URLSearchParams({ side: told(this.side) });
-    if (this.side === 'diff' && reference.value) query.set('against', shownOf('in', number).join('.'));
+    if (this.side === 'diff' && reference.value) query.set('against', [referenceClip.value?.id, ...shownOf('in', number)].join('.'));
     if (z >= 1 && zx >= 1) {
       const [left, top] = this.origin();
       const x = Math.max(0, Math.floor(-left / zx));
@@ -343,7 +343,7 @@ class Pane {
 
 const labels = { in: 'Source', out: 'Result', diff: 'Difference' };
 /** @param {Side} side */
-const nameOf = (side) => (side === 'in' && reference.value ? `A, ${reference.value.name}` : labels[side]);
+const nameOf = (side) => (side === 'in' && reference.value ? `A, ${titleOf(reference.value)}` : labels[side]);
 export const surrounds = { black: '#000000', dark: '#161616', grey: '#777777' };
 /** Counts drawings, for what shows a part of a pane. */
 export const drawn = signal(0);
