@@ -137,7 +137,7 @@ fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
 }
 
 /// Matrix, transfer and range of a clip: `bt709, limited`, or `bt709, linear, full`.
-fn colour(format: &Format) -> String {
+pub(super) fn colour(format: &Format) -> String {
     let matrix = format.matrix.name().filter(|_| format.family == Family::Yuv);
     let transfer = format.transfer.name().filter(|name| Some(*name) != matrix);
     let range = if format.range == ColorRange::Full { "full" } else { "limited" };

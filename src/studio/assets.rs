@@ -19,6 +19,7 @@ const FILES: &[(&str, &[u8])] = table![
     "api.js",
     "state.js",
     "cutting.js",
+    "deliveries.js",
     "viewer.js",
     "player.js",
     "mask.js",
@@ -71,4 +72,19 @@ fn named(name: &str) -> Response {
         _ => "text/plain; charset=utf-8",
     };
     ([(header::CONTENT_TYPE, kind)], *bytes).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_that_are_imported_are_served() {
+        for (name, bytes) in FILES.iter().filter(|(name, _)| name.ends_with(".js") && !name.contains('/')) {
+            let text = std::str::from_utf8(bytes).unwrap();
+            for module in text.split("from './").skip(1).filter_map(|rest| rest.split('\'').next()) {
+                assert!(FILES.iter().any(|f| f.0 == module), "{name} imports {module}");
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@
 mod programs;
 mod request;
 
-pub(super) use request::{JobRequest, check_options};
+pub(super) use request::{JobRequest, check_options, transfer};
 
 use super::fault::Fault;
 use super::list::{LIST, document, jobs, remove, swap};

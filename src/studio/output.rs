@@ -1,5 +1,6 @@
 //! The output of a render before it starts: the encoder and the sample format.
 
+use super::api;
 use super::error_response::{ErrorResponse, Json};
 use super::fault::Fault;
 use super::jobs;
@@ -57,6 +58,15 @@ fn encoding(options: &BTreeMap<String, String>) -> Result<Encoding, Fault> {
     })
 }
 
+/// What a page asks for beside the input and the output.
+fn set(request: &mut Request, options: &BTreeMap<String, String>) -> Result<(), Fault> {
+    request.encoding = encoding(options)?;
+    request.pix_fmt = options.get("pix-fmt").cloned();
+    request.transfer.output =
+        options.get("transfer").and_then(|name| jobs::transfer(name)).unwrap_or_default();
+    Ok(())
+}
+
 #[derive(Deserialize)]
 pub(super) struct EstimateRequest {
     #[serde(flatten)]
@@ -74,7 +84,8 @@ pub(super) async fn estimate(State(studio): Shared, Json(request): Json<Estimate
         let path = studio.roots.within(&output)?;
         let recipe = studio.known(u128::from_str_radix(&key, 16).map_err(Fault::new)?)?;
         let clip = studio.clips.ready(clip, i64::MAX, cancel)?;
-        let encoding = encoding(&options)?;
+        let mut wanted = Request::new("", "");
+        set(&mut wanted, &options)?;
         let size = |frames: u64| -> Result<u64, ErrorResponse> {
             let folder = tempfile::tempdir().map_err(Fault::new)?;
             let name = path.file_name().ok_or_else(|| Fault::new("the file name is missing"))?;
@@ -82,7 +93,8 @@ pub(super) async fn estimate(State(studio): Shared, Json(request): Json<Estimate
             let to = from.saturating_add_unsigned(frames - 1);
             let render = clip.render(&recipe).frames(from..=to).to(folder.path().join(name));
             let render = render.with(|request| {
-                (request.encoding, request.pix_fmt) = (encoding.clone(), options.get("pix-fmt").cloned());
+                (request.encoding, request.pix_fmt) = (wanted.encoding.clone(), wanted.pix_fmt.clone());
+                request.transfer = wanted.transfer;
                 request.cancel = cancel.clone();
             });
             render.run(|_| {}).map_err(Fault::from)?;
@@ -135,17 +147,15 @@ pub(super) async fn resolve(State(studio): Shared, Json(request): Json<OutputReq
         let key = u128::from_str_radix(&request.key, 16).map_err(Fault::new)?;
         let recipe = studio.known(key)?;
         let (native, _) = studio.clip(request.clip)?.check(&recipe, cancel).map_err(Fault::from)?;
-        let encoding = encoding(&request.options)?;
-        let option = |name: &str| request.options.get(name).cloned();
         let output = Output::parse(path.as_os_str(), Formats::default()).map_err(Fault::new)?;
-        let input = OsStr::new("");
-        let render =
-            Request { encoding, pix_fmt: option("pix-fmt"), ..Request::new(input, path.as_os_str()) };
+        let mut render = Request::new(OsStr::new(""), path.as_os_str());
+        set(&mut render, &request.options)?;
         let format = target(&render, &output, &native).map_err(Fault::new)?;
         let bits = |f: &Format| if let Depth::Bits(bits) = f.depth { Some(bits) } else { None };
         Ok(json!({
             "encoder": encoder(path.as_os_str(), &format, &render.encoding),
             "format": format.name(),
+            "colour": api::colour(&format),
             "width": format.width,
             "height": format.height,
             "bits": bits(&format),

@@ -242,6 +242,11 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
     choose("deliver", "prores");
     told("ProRes, yuv422p10");
     warned(false);
+    // The tags are told, and the transfer can be another one.
+    choose("transfer", "smpte2084");
+    told("smpte2084, limited");
+    choose("transfer", "");
+    b.until("return !document.querySelector('dialog[open] .outcome').textContent.includes('smpte2084')");
     b.run("document.querySelector('dialog[open] .main').click()");
     b.until("return !!document.querySelector('.jobs tr.done')");
     let name = b.run("return (await s.get('/jobs')).jobs[0].name");
@@ -292,10 +297,10 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
 
 /// The line has what was chosen last; that of the window what is chosen in it.
 fn copied_lines_do_what_the_window_would(b: &Browser, session: &Session) {
-    let line = b.copied_line("copied/%06d.png");
+    let line = b.copied_line("copied-%06d.png");
     assert!(line.contains(" --pix-fmt gbrp16 "), "{line}");
     session.run(&line).ok();
-    assert!(session.read("copied/000005.png") == session.read("pattern-grain/000005.png"));
+    assert!(session.read("copied-000005.png") == session.read("pattern-grain/000005.png"));
     b.press("F7");
     choose(b, "deliver", "h265");
     b.run(

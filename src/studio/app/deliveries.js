@@ -4,9 +4,9 @@ export const images = /\.(png|tiff?|exr|dpx|jpe?g|webp|cin|jp2|j2[kc]|jxl|p[pgn]
 export const videos = /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i;
 
 /** What is chosen for a render, by the options of the command line; '' leaves the choice to the program.
- * @typedef {{codec: string, crf: string, preset: string, 'pix-fmt': string, 'codec-opt': string}} Choice */
+ * @typedef {{codec: string, crf: string, preset: string, 'pix-fmt': string, 'codec-opt': string, transfer: string}} Choice */
 /** @type {Choice} */
-export const automatic = { codec: '', crf: '', preset: '', 'pix-fmt': '', 'codec-opt': '' };
+export const automatic = { codec: '', crf: '', preset: '', 'pix-fmt': '', 'codec-opt': '', transfer: '' };
 
 /** Usual deliveries, of a clip with alpha in formats that keep it; `sound` is the only codec of sound that it may have.
  * @param {boolean} alpha @returns {{id: string, name: string, ending: string, choice: Choice, sound?: string}[]} */
@@ -38,6 +38,10 @@ export const formats = [
 ];
 /** @type {[string, string][]} */
 export const withAlpha = [['yuva444p10', '10 bits 4:4:4 with alpha (yuva444p10)'], ['gbrap16', '16 bits RGB with alpha (gbrap16)']];
+/** Transfers of the output, to which the samples are converted. @type {[string, string][]} */
+export const transfers = [
+  ['keep', 'as the input, nothing is converted'], ['bt709', 'BT.709'], ['iec61966-2-1', 'sRGB'], ['linear', 'linear light'], ['smpte2084', 'PQ'], ['arib-std-b67', 'HLG'],
+];
 /** @type {Record<string, [string, string][]>} */
 export const tunings = {
   libx264: [['tune=grain', 'tuned for grain'], ['tune=film', 'tuned for film'], ['tune=animation', 'tuned for animation']],

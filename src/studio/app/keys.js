@@ -96,7 +96,7 @@ const all = [
   { id: 'recipe.save', group: 'File', label: 'Save the recipe', keys: ['Ctrl+S'], run: () => dialogs.saveRecipe(false) },
   { id: 'recipe.saveas', group: 'File', label: 'Save the recipe as', keys: ['Ctrl+Shift+S'], run: () => dialogs.saveRecipe(true) },
   { id: 'recipe.look', group: 'File', label: 'Keep as look…', keys: [], run: () => dialogs.keepLook(), can: () => doc.value.steps.length > 0 },
-  { id: 'recipe.command', group: 'File', label: 'Copy as command line', keys: ['Ctrl+Shift+C'], run: () => copyCommand(), can: open },
+  { id: 'recipe.command', group: 'File', label: 'Copy as command line', keys: ['Ctrl+Shift+C'], run: () => copyCommand().catch(report), can: open },
   { id: 'recipe.text', group: 'File', label: 'Recipe as text', keys: ['Ctrl+Shift+E'], run: () => dialogs.recipeText() },
   { id: 'render.now', group: 'File', label: 'Render', keys: ['F7'], run: () => renderDialog(), can: open },
   { id: 'frame.copy.out', group: 'File', label: 'Copy the result frame', keys: ['Ctrl+2'], run: copyFrame('out'), can: open },

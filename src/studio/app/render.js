@@ -4,7 +4,7 @@ import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
 import { addStep, check, checked, clip, doc, dock, dockOpen, effect, folder, inPlace, isFine, key, openAs, range, recipePath, selected, selection, signal, timeOf, timeText, toast, unsavedEffects } from './state.js';
 import { cutsOf, framesText, keptRanges } from './cutting.js';
-import { automatic, codecs, deliveriesOf, encoderNames, formats, images, qualities, split, tunings, videos, warningOf, withAlpha } from './deliveries.js';
+import { automatic, codecs, deliveriesOf, encoderNames, formats, images, qualities, split, transfers, tunings, videos, warningOf, withAlpha } from './deliveries.js';
 import { counted } from './controls.js';
 import { short } from './moving.js';
 import { copy, dialog } from './dialogs.js';
@@ -79,7 +79,7 @@ export async function copyCommand() {
  * @typedef {{id: string, output: string, options: Record<string, string>, clip: Clip, recipe: any}} Waiting */
 
 /** The options that this window has. */
-const known = ['audio', 'audio-codec', 'codec', 'codec-opt', 'crf', 'filters', 'frames', 'lavfi', 'on-error', 'overwrite', 'pix-fmt', 'preset', 'raw'];
+const known = ['audio', 'audio-codec', 'codec', 'codec-opt', 'crf', 'filters', 'frames', 'lavfi', 'on-error', 'overwrite', 'pix-fmt', 'preset', 'raw', 'transfer'];
 
 /** The options of a job by their names; null if this window has not all of them. @param {string[]} list as `crf=18` */
 export function optionsOf(list) {
@@ -288,10 +288,11 @@ export function renderDialog(job = null) {
         ${isKnown && m.width > 640 && !own.value ? html`<span></span><span class="dim">${m.width}×${m.height} makes a large file. <button type="button" class="small" title="Adds the filter Scale at the end" @click=${smaller}>Make it 480 wide</button></span>` : nothing}` : nothing}
       ${encoder in qualities ? html`<label for="r-crf">Quality (crf)</label><input id="r-crf" class="text" inputmode="decimal" .value=${choice.value.crf} placeholder="automatic: ${qualities[encoder]}; lower is better" @input=${set('crf')}>` : nothing}
       ${!/^libx26/.test(encoder) ? nothing : menu('preset', 'Speed', [['veryfast', 'veryfast'], ['fast', 'fast'], ['medium', 'medium'], ['slow', 'slow'], ['veryslow', 'veryslow']], 'Automatic: the encoder’s own')}
+      ${menu('transfer', 'Transfer', transfers, 'Automatic: as the input, or as the format has it')}
       <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}>${[['', 'copied where the output can hold it'], ['encode', 'encoded'], ['aac', 'encoded as AAC'], ['none', 'none']].map(([v, name]) => html`<option value=${v} .selected=${audio.value === v}>${name}</option>`)}</select>` : html`<span class="dim">the clip has none</span>`}
       <label for="r-damaged">Damaged frames</label><select id="r-damaged" @change=${(/** @type {any} */ e) => (onError.value = e.target.value)}>${[['', 'end the render'], ['hold', 'show the last intact frame'], ['skip', 'are left out']].map(([v, name]) => html`<option value=${v} .selected=${onError.value === v}>${name}</option>`)}</select>
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : isKnown
-        ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(what.value)}, ${sound}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
+        ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(what.value)}, ${sound}<br>Tags: ${m.colour}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite" .checked=${'overwrite' in (job?.options ?? {})}>Replace the existing file, or segments of another render</label>` : nothing}
       ${problem.value || refused() ? html`<p class="fault" role="alert">${problem.value || refused()}</p>` : nothing}

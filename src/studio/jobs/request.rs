@@ -5,6 +5,7 @@ use crate::clips::GRAPHS;
 use crate::fault::Fault;
 use crate::keep::put;
 use crate::list::{LIST, document, jobs, remove};
+use grainfield_filters::frame::Transfer;
 use grainfield_filters::host::lock;
 use grainfield_filters::settings::toml_string;
 use grainfield_io::format::Formats;
@@ -13,12 +14,13 @@ use grainfield_io::source;
 use grainfield_render::batch::jobs::{BatchJob, JobOption};
 use grainfield_render::batch::output_path::output_path;
 use grainfield_render::batch::queue::Queue;
+use grainfield_render::session::job::OutputTransfer;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml_edit::{Item, Table};
 
 /// Options that the page may set. Others read or write files, or open protocols.
-const OPTIONS: [&str; 11] = [
+const OPTIONS: [&str; 12] = [
     "audio",
     "audio-codec",
     "bitrate",
@@ -30,6 +32,7 @@ const OPTIONS: [&str; 11] = [
     "pix-fmt",
     "preset",
     "raw",
+    "transfer",
 ];
 /// Options of encoders that the page may set. Others write files, too: x264 has `stats`.
 const ENCODER: [&str; 6] =
@@ -122,7 +125,7 @@ impl Jobs {
         let at = match replaced {
             Some(at) => {
                 let mut document = document(&text)?;
-                set(jobs(&mut document)?[at], &written)?;
+                set(&mut *jobs(&mut document)?[at], &written)?;
                 text = document.to_string();
                 at
             }
@@ -161,16 +164,13 @@ impl Jobs {
     }
 }
 
-/// Keys of a job, and values as TOML.
-type Lines<'a> = Vec<(&'a str, String)>;
-
-fn has(lines: &Lines<'_>, key: &str) -> bool {
+fn has(lines: &[(&str, String)], key: &str) -> bool {
     lines.iter().any(|(other, _)| *other == key)
 }
 
 impl JobRequest {
-    /// The lines of the job in the list, but for its input.
-    fn written(&self) -> Lines<'_> {
+    /// The lines of the job in the list, but for its input: keys, and values as TOML.
+    fn written(&self) -> Vec<(&str, String)> {
         let given = [
             ("output", Some(&self.output)),
             ("filters", Some(&self.filters)),
@@ -186,7 +186,7 @@ impl JobRequest {
 
 /// Gives a job of the list these lines in the place of those that it has. Its name, its input and whether it is postponed
 /// stay, and so do comments.
-fn set(job: &mut Table, written: &Lines<'_>) -> Result<(), Fault> {
+fn set(job: &mut Table, written: &[(&str, String)]) -> Result<(), Fault> {
     let old: Vec<String> = job.iter().map(|(key, _)| key.to_owned()).collect();
     for key in old {
         if !["name", "input", "postponed"].contains(&&*key) && !has(written, &key) {
@@ -198,6 +198,14 @@ fn set(job: &mut Table, written: &Lines<'_>) -> Result<(), Fault> {
         put(job, key, &Item::Value(value));
     }
     Ok(())
+}
+
+/// The transfer of an output, by FFmpeg's name.
+pub(crate) fn transfer(name: &str) -> Option<OutputTransfer> {
+    match name {
+        "keep" => Some(OutputTransfer::Passthrough),
+        name => Transfer::from_name(name).filter(|t| *t != Transfer::UNSPECIFIED).map(OutputTransfer::As),
+    }
 }
 
 /// Returns an error for options that a page may not set.
@@ -214,6 +222,9 @@ pub(crate) fn check_options(options: &BTreeMap<String, String>) -> Result<(), Fa
         }
         if key == "audio-codec" && value != "aac" {
             return Err(Fault::new(format!("{value}: not an encoder of sound that a page may choose")));
+        }
+        if key == "transfer" && transfer(value).is_none() {
+            return Err(Fault::new(format!("{value}: not a transfer")));
         }
         if key == "codec-opt" && !ENCODER.contains(&value.as_str()) {
             return Err(Fault::new(format!("{value}: not an encoder's option that a page may set")));
