@@ -12,6 +12,7 @@ const MOST = 20;
 /** Keeps the recipe as it is, with `still` only its picture of this frame, and compares with it.
  * @param {boolean} still */
 export async function keepReference(still) {
+  const n = frame.value;
   await check();
   const c = clip.value;
   const { key, made, faults } = checked.value ?? {};
@@ -19,10 +20,10 @@ export async function keepReference(still) {
   const { steps, seed } = plainDoc();
   const id = 1 + Math.max(0, ...references.value.map((r) => r.id));
   const filters = steps.filter((s) => !s.off).map((s) => [s.name, s.values.preset ?? ''].join(' ').trim()).join(', ');
-  const name = `${id}: ${filters || 'no filter'}${still ? `, frame ${frame.value}` : ''}`;
+  const name = `${id}: ${filters || 'no filter'}${still ? `, frame ${n}` : ''}`;
   batch(() => {
     references.value = [...references.value.slice(1 - MOST), {
-      id, name, clip: c.path, frame: still ? frame.value : null, recipe: { steps, seed }, drafts: doc.value.drafts, key, made,
+      id, name, clip: c.path, frame: still ? n : null, recipe: { steps, seed }, drafts: doc.value.drafts, key, made,
     }];
     against.value = id;
     if (!/^(side|stack|wipe|diff)$/.test(view.layout.value)) view.layout.value = 'side';
