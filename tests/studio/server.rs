@@ -116,6 +116,10 @@ impl Studio {
 
 impl Drop for Studio {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            // Its renders outlive it, and would slow down the tests that follow.
+            let _ = std::process::Command::new("pkill").args(["-P", &self.child.id().to_string()]).status();
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
