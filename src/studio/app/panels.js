@@ -215,8 +215,8 @@ const postpone = ['postpone', 'Postpone', 'Exclude the job until it is resumed, 
 /** What can be done with a job, by its state. @type {Record<string, Action[]>} */
 const actions = {
   waiting: [postpone],
-  cancelled: [again],
-  interrupted: [again],
+  cancelled: [again, postpone],
+  interrupted: [again, postpone],
   postponed: [['resume', 'Resume', 'Return the job to the queue']],
   running: [['cancel', 'Cancel', 'Stop this job alone; the finished part is kept as NAME.partial.EXT, of a long video in NAME.segments']],
   failed: [['start', 'Retry', 'Render the job again']],
