@@ -8,12 +8,17 @@ use super::look::Field;
 use super::{HALF, SHIFT};
 use crate::noise::stream::{StreamFrame, shift_right};
 use crate::pixel::field::{accumulate, round_saturate};
-use crate::pixel::grain::{Pass, pass_across, pass_down};
+use crate::pixel::grain::{Pass, pass_across, pass_both};
 use crate::simd::Level;
 
 /// Aligns a row to a cache line.
 pub(super) fn line(width: usize) -> usize {
     width.next_multiple_of(32)
+}
+
+/// The length of a white row, with the cache line of room that the last register of a pass may read.
+fn white_len(field: &Field, block: usize) -> usize {
+    line((field.size.0 + 2 * field.reach()).next_multiple_of(block)) + line(1)
 }
 
 /// The index in a stream of sample or row `i` of `len`.
@@ -78,8 +83,8 @@ struct PassRows<'a> {
     width: usize,
     /// Rows h, as many as the pass reads.
     h: &'a mut [i16],
-    /// The range of rows h in the buffer.
-    has: (isize, isize),
+    /// The row after those in the buffer.
+    next: isize,
 }
 
 impl<'a> Coarse<'a> {
@@ -91,22 +96,21 @@ impl<'a> Coarse<'a> {
         }
         let row = line(field.size.0 + 2 * reach);
         let rows: usize = field.passes.iter().map(|p| 2 * p.step + 1).sum();
-        line(reach) + line((field.size.0 + 2 * reach).next_multiple_of(block)) + rows * row
+        line(reach) + white_len(field, block) + rows * row
     }
 
     /// The passes of a field, in the given memory.
     pub(super) fn new(field: &Field, block: usize, level: Level, buffer: &'a mut [i16]) -> Coarse<'a> {
         let (width, reach) = (field.size.0, field.reach());
         let row = line(width + 2 * reach);
-        let generated = (width + 2 * reach).next_multiple_of(block);
         let (white, mut rest) =
-            buffer.split_at_mut(if reach == 0 { 0 } else { line(reach) + line(generated) });
+            buffer.split_at_mut(if reach == 0 { 0 } else { line(reach) + white_len(field, block) });
         let mut wider = reach;
         let rows = |pass: &Pass| {
             wider -= pass.step;
             let (h, tail) = core::mem::take(&mut rest).split_at_mut((2 * pass.step + 1) * row);
             rest = tail;
-            PassRows { pass: *pass, width: width + 2 * wider, h, has: (0, 0) }
+            PassRows { pass: *pass, width: width + 2 * wider, h, next: isize::MIN }
         };
         let levels = field.passes.iter().map(rows).collect();
         Coarse { levels, white, size: field.size, reach, level }
@@ -133,17 +137,18 @@ struct PaddedWhite<'a, 'b> {
 }
 
 impl PaddedWhite<'_, '_> {
+    /// Row `y`, from the first number within reach of the plane on, with the room after the last.
     fn row(&mut self, y: isize) -> &[i16] {
         let (width, height) = self.size;
-        let start = line(self.reach);
-        self.white.fill_row(stream_index(y, height), &mut self.numbers[start..]);
+        let (start, room) = (line(self.reach), self.numbers.len() - line(1));
+        self.white.fill_row(stream_index(y, height), &mut self.numbers[start..room]);
         // The numbers after the plane are distributed to both ends.
         let end = start + width;
         for j in 0..self.reach {
             self.numbers[start - 1 - j] = self.numbers[end + 2 * j + 1];
             self.numbers[end + j] = self.numbers[end + 2 * j];
         }
-        &self.numbers[start - self.reach..end + self.reach]
+        &self.numbers[start - self.reach..]
     }
 }
 
@@ -160,23 +165,30 @@ fn compute_row(
     let (pass, width) = (this.pass, this.width);
     let (step, count) = (pass.step as isize, 2 * pass.step + 1);
     let stride = this.h.len() / count;
-    let at = |y: isize| stride * y.rem_euclid(count as isize) as usize;
-    // Rows are computed in order; missing rows follow directly after the existing ones.
-    let first = y - step;
-    if !(this.has.0..=this.has.1).contains(&first) {
-        this.has = (first, first);
+    // Rows go on to the end of a cache line: what is there never reaches the plane.
+    let h = |y: isize| {
+        let start = stride * y.rem_euclid(count as isize) as usize;
+        start..start + line(width)
+    };
+    // Rows are computed in order; after a jump all that the pass reads are missing.
+    if this.next != y + step {
+        this.next = y - step;
     }
-    while this.has.1 <= y + step {
-        let y = this.has.1;
-        let h = &mut this.h[at(y)..][..width];
-        if before.is_empty() {
-            pass_across(level, h, white.row(y), &pass);
+    loop {
+        let next = this.next;
+        this.next += 1;
+        let row = if before.is_empty() {
+            Some(white.row(next))
         } else {
-            compute_row(before, level, y, out, white, true);
-            pass_across(level, h, &out[..width + 2 * pass.step], &pass);
+            compute_row(before, level, next, out, white, true);
+            None
+        };
+        if next == y + step {
+            let rows = this.h.get_disjoint_mut([h(next), h(y - step), h(y)]);
+            let [fresh, above, here] = rows.unwrap_or_else(|e| unreachable!("rows of a pass: {e}"));
+            return pass_both(level, (out, row), fresh, [above, here], &pass, halved);
         }
-        this.has = (this.has.0.max(y + 1 - count as isize), y + 1);
+        let row = row.unwrap_or(&*out);
+        pass_across(level, &mut this.h[h(next)][..width], &row[..width + 2 * pass.step], &pass);
     }
-    let h = |y: isize| &this.h[at(y)..][..width];
-    pass_down(level, &mut out[..width], [h(y - step), h(y), h(y + step)], &pass, halved);
 }

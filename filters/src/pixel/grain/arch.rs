@@ -268,16 +268,28 @@ impl<V: Vector> Lines<V> {
 
 /// The source of numbers n.
 pub(crate) trait Numbers<V> {
+    /// The number of places where a register of them may begin.
+    fn starts(&self) -> usize;
+
     /// A register of them from `x` on.
-    fn at(&self, x: usize) -> V;
+    ///
+    /// # Safety
+    /// `x` is less than [`starts`](Numbers::starts).
+    unsafe fn at(&self, x: usize) -> V;
 }
 
 struct Given<'a, V>(V, &'a [i16]);
 
 impl<V: Vector> Numbers<V> for Given<'_, V> {
     #[inline(always)]
-    fn at(&self, x: usize) -> V {
-        self.0.load(&self.1[x..])
+    fn starts(&self) -> usize {
+        (self.1.len() + 1).saturating_sub(V::BYTES / 2)
+    }
+
+    #[inline(always)]
+    unsafe fn at(&self, x: usize) -> V {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.read(self.1.as_ptr().add(x)) }
     }
 }
 
@@ -314,9 +326,14 @@ impl<'a, V: Vector, const FRESH: u8, const FIVE: bool> Field<'a, V, FRESH, FIVE>
 
 impl<V: Vector, const FRESH: u8, const FIVE: bool> Numbers<V> for Field<'_, V, FRESH, FIVE> {
     #[inline(always)]
-    fn at(&self, x: usize) -> V {
-        assert!(x < self.starts);
-        // SAFETY: `new` has found the rows h that are read here as long as whole turns, and `x` with a register is within.
+    fn starts(&self) -> usize {
+        self.starts
+    }
+
+    #[inline(always)]
+    unsafe fn at(&self, x: usize) -> V {
+        // SAFETY: `new` has found the rows h that are read here as long as whole turns, and by the caller's promise `x`
+        // with a register is within.
         let h = |i: usize| unsafe { self.any.read(self.h[i].add(x)) };
         let fresh = if FRESH > 0 {
             // SAFETY: likewise the white row, which goes on for more than two numbers at either end.
@@ -355,8 +372,14 @@ impl<A, B, V: Vector> Sum<A, B, V> {
 
 impl<A: Numbers<V>, B: Numbers<V>, V: Vector> Numbers<V> for Sum<A, B, V> {
     #[inline(always)]
-    fn at(&self, x: usize) -> V {
-        let (a, b) = (self.of.0.at(x), self.of.1.at(x));
+    fn starts(&self) -> usize {
+        self.of.0.starts().min(self.of.1.starts())
+    }
+
+    #[inline(always)]
+    unsafe fn at(&self, x: usize) -> V {
+        // SAFETY: the caller's promise.
+        let (a, b) = unsafe { (self.of.0.at(x), self.of.1.at(x)) };
         let [low, high] = a.add_products16(b, self.weights, [self.half; 2]);
         low.shr_i32(MIX_SHIFT).pack_i32(high.shr_i32(MIX_SHIFT))
     }
@@ -410,6 +433,7 @@ fn whole<V: Vector, T: GrainSample>(
     (n, first): (&impl Numbers<V>, usize),
     by: &impl AddGrain<V, T>,
 ) -> usize {
+    assert!(first + row.len() / V::BYTES * V::BYTES < n.starts() + V::BYTES / 2, "numbers for a shorter row");
     let mut done = 0;
     for block in row.chunks_exact_mut(V::BYTES) {
         prefetch_at(block.as_ptr().wrapping_byte_add(AHEAD));
@@ -426,7 +450,9 @@ fn whole<V: Vector, T: GrainSample>(
             None => old,
         };
         let x = first + done;
-        T::store(by.add(old, light, [n.at(x), n.at(x + V::BYTES / 2)]), block);
+        // SAFETY: the last register of the row begins half a turn before its end, which was found to be a place to begin.
+        let n = unsafe { [n.at(x), n.at(x + V::BYTES / 2)] };
+        T::store(by.add(old, light, n), block);
         done += V::BYTES;
     }
     done

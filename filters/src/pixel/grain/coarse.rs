@@ -1,4 +1,5 @@
 //! The passes that make white noise coarse.
+#![allow(unsafe_code)] // loads and stores in rows whose lengths are checked once, not at each of their seven places
 
 use super::kernel::{Taps, across_halves_rows, mulhi};
 use crate::simd::{Level, Vector, multiversion};
@@ -61,28 +62,43 @@ fn down_body(out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, half: u32) {
     }
 }
 
-/// The same in registers, the last of which overlaps the one before; `false` for a shorter row. The compiler makes four
-/// times as many instructions of the loop above for SSE2.
+/// Both directions at once, in whole registers.
 #[inline(always)]
-fn down_registers<V: Vector>(any: V, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, half: u32) -> bool {
-    let (n, lanes) = (out.len(), V::BYTES / 2);
-    let (weight, lift, shift) = (any.splat16(pass.down), any.splat16(pass.lift), pass.shift + half);
+fn both_registers<V: Vector>(
+    any: V,
+    (out, row): (&mut [i16], Option<&[i16]>),
+    fresh: &mut [i16],
+    [above, here]: [&[i16]; 2],
+    pass: &Pass,
+    half: u32,
+) -> bool {
+    let (n, step) = (fresh.len(), pass.step);
+    let needed = n + 2 * step;
+    assert!(n.is_multiple_of(V::BYTES / 2) && above.len() >= n && here.len() >= n);
+    assert!(row.map_or(out.len() >= needed, |row| row.len() >= needed && out.len() >= n));
+    let (across, down, lift) = (any.splat16(pass.across), any.splat16(pass.down), any.splat16(pass.lift));
     let (least, most) = (any.splat16(-16384 >> half), any.splat16(16383 >> half));
-    let [u, h, d] = [&rows[0][..n], &rows[1][..n], &rows[2][..n]];
-    let mut next = 0;
-    while next < n && lanes <= n {
-        let i = next.min(n - lanes);
-        let pair = any.load(&u[i..]).adds_i16(any.load(&d[i..]));
-        let sum = any.load(&h[i..]).adds_i16(pair.mulhi_i16(weight)).adds_i16(lift);
-        sum.shr_i16(shift).max_i16(least).min_i16(most).store(&mut out[i..]);
-        next += lanes;
+    let (out, fresh) = (out.as_mut_ptr(), fresh.as_mut_ptr());
+    let row = row.map_or(out.cast_const(), <[i16]>::as_ptr);
+    for i in (0..n).step_by(V::BYTES / 2) {
+        // SAFETY: every row was found to have the numbers from `i` on that are read or written here. In place a register
+        // is written after the last one that needs its numbers was read.
+        unsafe {
+            let at = |d: usize| any.read(row.add(i + d));
+            let h = at(step).add16(at(0).add16(at(2 * step)).mulhi_i16(across));
+            h.write(fresh.add(i));
+            let pair = any.read(above.as_ptr().add(i)).adds_i16(h).mulhi_i16(down);
+            let sum = any.read(here.as_ptr().add(i)).adds_i16(pair).adds_i16(lift);
+            sum.shr_i16(pass.shift + half).max_i16(least).min_i16(most).write(out.add(i));
+        }
     }
-    lanes <= n
+    true
 }
 
 multiversion! {
-    fn down_rows(level, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, half: u32) = down_body;
-    fn down_whole(level, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, half: u32) -> bool => down_registers;
+    fn both(
+        level, rows: (&mut [i16], Option<&[i16]>), fresh: &mut [i16], h: [&[i16]; 2], pass: &Pass, half: u32,
+    ) -> bool => both_registers;
 }
 
 /// The pass along a row of halved numbers, `x >> 1`: `row` is longer than `out` by a step at either end.
@@ -90,10 +106,21 @@ pub fn pass_across(level: Level, out: &mut [i16], row: &[i16], pass: &Pass) {
     across_halves_rows(level, out, row, pass.step, Taps { a: pass.across, b: 0 });
 }
 
-/// The pass along columns: of the rows h a step above, here and a step below. `halved`: `y >> 1`, for another pass.
-pub fn pass_down(level: Level, out: &mut [i16], rows: [&[i16]; 3], pass: &Pass, halved: bool) {
-    let half = halved.into();
-    if !down_whole(level, out, rows, pass, half) {
-        down_rows(level, out, rows, pass, half);
+/// A row of the pass in both directions: `row` (`None`: `out` itself) is the row of halved numbers a step below, two
+/// steps longer than `fresh`, which becomes its h; `h` are those a step above and here. The length of `fresh` is a multiple of
+/// 32 numbers, and no other row is shorter. `halved`: `y >> 1`, for another pass.
+pub fn pass_both(
+    level: Level,
+    (out, row): (&mut [i16], Option<&[i16]>),
+    fresh: &mut [i16],
+    h: [&[i16]; 2],
+    pass: &Pass,
+    halved: bool,
+) {
+    let (n, half) = (fresh.len(), halved.into());
+    if !both(level, (&mut *out, row), fresh, h, pass, half) {
+        let row = row.unwrap_or(&*out);
+        pass_across(level, fresh, &row[..n + 2 * pass.step], pass);
+        down_body(&mut out[..n], [h[0], h[1], fresh], pass, half);
     }
 }

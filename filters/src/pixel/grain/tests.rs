@@ -94,24 +94,32 @@ fn passes_are_their_definition_at_every_level_and_width() {
                 (half(row[x + pass.step]) + ((pair * i32::from(pass.across)) >> 16)) as i16
             })
             .collect();
-        let rows: Vec<Vec<i16>> = (0..3).map(|i| wild(width, 1000 * i + width as u64)).collect();
+        let whole = width.next_multiple_of(32);
+        let rows: Vec<Vec<i16>> = (0..2).map(|i| wild(whole, 1000 * i + width as u64)).collect();
         let sat = |v: i32| v.clamp(-32768, 32767);
         let down: Vec<i16> = (0..width)
             .map(|x| {
-                let [u, h, d] = [0, 1, 2].map(|i: usize| i32::from(rows[i][x]));
+                let [u, h, d] = [rows[0][x], rows[1][x], across[x]].map(i32::from);
                 let sum = sat(h + ((sat(u + d) * i32::from(pass.down)) >> 16));
                 (sat(sum + i32::from(pass.lift)) >> pass.shift).clamp(-16384, 16383) as i16
             })
             .collect();
         for &level in Level::available() {
             let halves: Vec<i16> = row.iter().map(|v| v >> 1).collect();
-            let (source, mut out) = ([&[7], &halves[..]].concat(), vec![0; width + 1]);
-            pass_across(level, &mut out[1..], &source[1..], &pass);
+            // At an odd offset, so that no level may rely on alignment.
+            let room = vec![7; whole - width];
+            let (source, mut out) = ([&[7], &halves[..], &room].concat(), vec![0; width + 1]);
+            pass_across(level, &mut out[1..], &source[1..][..halves.len()], &pass);
             assert_eq!(out[1..], across, "{level} {pass:?}");
-            pass_down(level, &mut out[1..], [&rows[0], &rows[1], &rows[2]], &pass, false);
-            assert_eq!(out[1..], down, "{level} {pass:?}");
-            pass_down(level, &mut out[1..], [&rows[0], &rows[1], &rows[2]], &pass, true);
-            assert!(out[1..].iter().zip(&down).all(|(half, v)| *half == v >> 1), "{level} {pass:?}");
+            for (halved, in_place) in [(false, false), (false, true), (true, false), (true, true)] {
+                let (mut out, mut fresh) = (source.clone(), vec![0; whole + 1]);
+                let row = (!in_place).then_some(&source[1..]);
+                let h = [&rows[0][..], &rows[1]];
+                pass_both(level, (&mut out[1..], row), &mut fresh[1..], h, &pass, halved);
+                assert_eq!(fresh[1..=width], across, "{level} {pass:?}");
+                let same = |(&y, &v): (&i16, &i16)| y == v >> i16::from(halved);
+                assert!(out[1..=width].iter().zip(&down).all(same), "{level} {pass:?} {halved} {in_place}");
+            }
         }
     }
 }
