@@ -15,6 +15,7 @@
 
 mod blocks;
 mod gaussian;
+mod kernels;
 mod photon;
 mod template;
 #[cfg(test)]

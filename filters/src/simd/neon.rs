@@ -111,6 +111,7 @@ impl Vector for Neon {
             min_i16 vminq_s16;
             max_i16 vmaxq_s16;
             mulhi_i16 mulhi_i16;
+            mulhrs_i16 vqrdmulhq_s16;
         }
         vreinterpretq_s16_u8 vreinterpretq_u8_s32 { madd16 madd16; }
         vreinterpretq_s16_u8 vreinterpretq_u8_s8 { pack_i16 pack_i16; high_bytes_of_parts high_bytes; }

@@ -147,6 +147,10 @@ fn methods_body<V: Vector>(any: V, turn: u64) -> bool {
         }
         i32 { add32 = i32::wrapping_add; }
     }
+    let bounded = a.max_i16(any.splat16(-32767));
+    let pairs = lanes::<_, i16>(bounded).into_iter().zip(lanes::<_, i16>(b));
+    let want = pairs.map(|(x, y)| ((i32::from(x) * i32::from(y) + (1 << 14)) >> 15) as i16);
+    assert_eq!(lanes::<_, i16>(bounded.mulhrs_i16(b)), want.collect::<Vec<_>>());
     let [bytes, other_bytes] = [a, b].map(lanes::<_, u8>);
     let [words, other_words] = [a, b].map(lanes::<_, u16>);
     let [signed, other_signed, third_signed] = [a, b, c].map(lanes::<_, i16>);

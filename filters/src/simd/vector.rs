@@ -82,6 +82,8 @@ pub(crate) trait Vector: Copy {
     /// The upper half of the products, `floor(a b / 65536)`.
     fn mulhi_i16(self, b: Self) -> Self;
     fn mulhi_u16(self, b: Self) -> Self;
+    /// The products in 32768ths, rounded, halves up; those of -32768 with itself have no defined result.
+    fn mulhrs_i16(self, b: Self) -> Self;
     /// Shifts all lanes by the same number of bits.
     fn shl16(self, n: u32) -> Self;
     fn shr_u16(self, n: u32) -> Self;

@@ -192,6 +192,7 @@ registers! {
         mullo16 _mm_mullo_epi16 _mm256_mullo_epi16 _mm512_mullo_epi16;
         mulhi_i16 _mm_mulhi_epi16 _mm256_mulhi_epi16 _mm512_mulhi_epi16;
         mulhi_u16 mulhi_u16_128 mulhi_u16_256 mulhi_u16_512;
+        mulhrs_i16 mulhrs_128 _mm256_mulhrs_epi16 _mm512_mulhrs_epi16;
         add32 _mm_add_epi32 _mm256_add_epi32 _mm512_add_epi32;
         madd16 _mm_madd_epi16 _mm256_madd_epi16 _mm512_madd_epi16;
         unpack_low8 _mm_unpacklo_epi8 _mm256_unpacklo_epi8 _mm512_unpacklo_epi8;
@@ -404,6 +405,15 @@ fn high_bytes_vbmi<const INTERLEAVED: bool>(a: __m512i, b: __m512i) -> __m512i {
 #[target_feature(enable = "sse2")]
 fn min_u16_128(a: __m128i, b: __m128i) -> __m128i {
     _mm_sub_epi16(a, _mm_subs_epu16(a, b))
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn mulhrs_128(a: __m128i, b: __m128i) -> __m128i {
+    let (low, high) = (_mm_mullo_epi16(a, b), _mm_mulhi_epi16(a, b));
+    // The two highest bits of the lower half, of which the first belongs to the result and the second rounds it.
+    let rounded = _mm_srli_epi16::<1>(_mm_add_epi16(_mm_srli_epi16::<14>(low), _mm_set1_epi16(1)));
+    _mm_add_epi16(_mm_add_epi16(high, high), rounded)
 }
 
 #[inline]
