@@ -2,7 +2,8 @@
 
 Builds `golden.rs` and its standard library for each platform with Debian's Rust, runs it by an emulator, and compares
 what it prints with tests/golden. The short form leaves out the slowest chains; the full form computes all, on more
-platforms, runs the tests of videos with other versions of FFmpeg, and the program for Windows beside that of this system."""
+platforms, runs the tests of videos with other versions of FFmpeg, and the program for Windows and for ARM64 beside that of
+this system."""
 
 import concurrent.futures
 import os
@@ -51,12 +52,13 @@ SILENT = 600  # seconds without a line after which an emulator hangs
 
 # The tests of filters that compare the levels of a platform.
 KERNELS = ["simd::", "noise::", "pixel::"]
+ARM64 = "aarch64-unknown-linux-gnu"
 PLAIN_ARM64 = ["qemu-aarch64-static", "-E", "GRAINFIELD_LEVEL=scalar"]
 
 # Name, target, linker, flags, what runs it, whether the short form has it.
 PLATFORMS = [
-    ("ARM64", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu-gcc", STATIC, ["qemu-aarch64-static"], True),
-    ("plain-ARM64", "aarch64-unknown-linux-gnu", "aarch64-linux-gnu-gcc", STATIC, PLAIN_ARM64, False),
+    ("ARM64", ARM64, "aarch64-linux-gnu-gcc", STATIC, ["qemu-aarch64-static"], True),
+    ("plain-ARM64", ARM64, "aarch64-linux-gnu-gcc", STATIC, PLAIN_ARM64, False),
     ("wasm32", "wasm32-wasip1", "wasm-ld", WASM, NODE, True),
     ("Windows", "x86_64-pc-windows-gnu", "x86_64-w64-mingw32-gcc", "", [WINE], True),
     ("simd128", "wasm32-wasip1", "wasm-ld", f"{WASM} -Ctarget-feature=+simd128", NODE, False),
@@ -72,7 +74,6 @@ PACKAGES = (
     "libavcodec-dev,libavfilter-dev,libavformat-dev,libavutil-dev,libswresample-dev,ffmpeg,"
     "clang,libclang-dev,gcc,libc6-dev,pkg-config,binutils,procps"
 )
-PROGRAM = "Windows-FFmpeg"
 # Modules of tests/program that make videos with FFmpeg's programs and read them with its libraries.
 VIDEO = ["ffmpeg", "containers", "losses", "tracks", "hold", "jobs", "encoding"]
 # They damage fixed places of a clip, which every version of an encoder makes otherwise. Hits at other places show a fault
@@ -118,7 +119,7 @@ def video(name):
     return [line for line in run.stdout.splitlines() if line.endswith("... FAILED")] or ["it does not build"]
 
 
-def cargo(target, linker, flags, command, panic, runner=None, **options):
+def cargo(target, linker, flags, command, panic, runner=None, extra={}, **options):
     """Runs Cargo with Debian's Rust for a target."""
     name = target.upper().replace("-", "_")
     env = {
@@ -130,6 +131,7 @@ def cargo(target, linker, flags, command, panic, runner=None, **options):
         f"CARGO_TARGET_{name}_LINKER": linker,
         f"CARGO_TARGET_{name}_RUSTFLAGS": flags,
         **({f"CARGO_TARGET_{name}_RUNNER": runner} if runner else {}),
+        **extra,
     }
     std = ["--locked", "--target", target, f"-Zbuild-std=std,{panic}", "--config", LIGHT]
     command = ["cargo", command[0], *std, *command[1:]]
@@ -230,19 +232,52 @@ def ended(command, signals, output):
             os.killpg(run.pid, signal.SIGKILL)
 
 
-def program_on_windows():
-    """Unpacks the archive for Windows, and compares its program with that of this system; returns what is wrong."""
-    subprocess.run(["cargo", "build", "--locked", "--workspace", "--bin", "grainfield"], cwd=ROOT, check=True)
-    native = str(pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/grainfield")
-    place = OUT / "for Windows ü"
-    shutil.rmtree(place, ignore_errors=True)
+def program_for_windows(place):
+    """Unpacks the archive for Windows; returns the command of its program."""
     with zipfile.ZipFile(windows.package("dev")) as archive:
         archive.extractall(place)
     (folder,) = place.iterdir()
     shutil.copy(OUT / "bcryptprimitives.dll", folder)
-    wine = [WINE, str(folder / "grainfield.exe")]
-    kinds = [([native], f"{place}/native/"), (wine, f"Z:{place}/wine/".replace("/", "\\"))]
-    files = [place / "native", place / "wine"]
+    return [WINE, str(folder / "grainfield.exe")]
+
+
+def program_for_arm64(place):
+    """Builds the program for ARM64 with the FFmpeg of this Debian; returns its command. Packages are only unpacked."""
+    root, kind = OUT / "arm64", "aarch64-linux-gnu"
+    if not (root / "made").is_file():
+        shutil.rmtree(root, ignore_errors=True)
+        packages = ",".join(f"lib{name}-dev" for name in windows.LIBRARIES)
+        subprocess.run(
+            ["mmdebstrap", "--arch=arm64", "--variant=extract", f"--include={packages}", "bookworm", root], check=True
+        )
+        (root / "made").touch()
+    # Some libraries are in a folder of their own, to which a link leads on an installed system.
+    libraries = [root / "usr/lib" / kind, root / "lib" / kind, *(root / "usr/lib" / kind).glob("*/")]
+    flags = " ".join(f"-Lnative={folder} -Clink-arg=-Wl,-rpath-link={folder}" for folder in libraries)
+    env = {
+        "PKG_CONFIG_ALLOW_CROSS": "1",
+        "PKG_CONFIG_LIBDIR": f"{root}/usr/lib/{kind}/pkgconfig:{root}/usr/share/pkgconfig",
+        "PKG_CONFIG_SYSROOT_DIR": str(root),
+        "BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu": f"--target={kind} --sysroot={root}",
+    }
+    command = ["build", "--bin", "grainfield"]
+    cargo(ARM64, f"{kind}-gcc", flags, command, "panic_unwind", extra=env, check=True)
+    shutil.copy(OUT / ARM64 / "debug/grainfield", place)
+    found = "LD_LIBRARY_PATH=" + ":".join(map(str, libraries))
+    return ["qemu-aarch64-static", "-L", str(root), "-E", found, str(place / "grainfield")]
+
+
+def program(name):
+    """Compares the program for a platform, which an emulator runs, with that of this system; returns what is wrong."""
+    subprocess.run(["cargo", "build", "--locked", "--workspace", "--bin", "grainfield"], cwd=ROOT, check=True)
+    native = str(pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug/grainfield")
+    place = OUT / f"for {name} ü"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    there = PROGRAMS[name](place)
+    files = [place / "native", place / "there"]
+    seen = f"Z:{files[1]}/".replace("/", "\\") if WINE in there else f"{files[1]}/"
+    kinds = [([native], f"{files[0]}/"), (there, seen)]
     source = [native, "render", "pattern:zoneplate:size=320x180:frames=40", "-f", "noise=strength=3"]
     subprocess.run(["mkdir", *files], check=True)
     for name in ("clip.mp4", "clip ü.mkv"):
@@ -267,14 +302,16 @@ def program_on_windows():
         both(" ".join(arguments), *arguments)
         both(f"reading {made}", "render", made, "hash:")
     both("overwriting", *DONE[1][0], end="ends with status 1")
-    # Ctrl-C keeps the frames that are finished; after a kill, the segments.
+    if WINE not in there:
+        return wrong
+    # Another system ends programs in another way. Ctrl-C keeps the frames that are finished; after a kill, the segments.
     try:
-        status = ended([*wine, *SLOW_JOB, kinds[1][1] + "f.mkv"], signal.SIGINT, files[1] / "f.partial.mkv")
+        status = ended([*there, *SLOW_JOB, kinds[1][1] + "f.mkv"], signal.SIGINT, files[1] / "f.partial.mkv")
         kept = [*lines([native, "render", f"{files[1]}/f.partial.mkv", "hash:", "-q"])]
         if status != 130 or not 0 < len(kept) < 300:
             wrong.append(f"Ctrl-C: status {status}, {len(kept)} frames are kept")
         job = [*SLOW_JOB, "{0}g.mkv", "--frames", "0-29", "--segments", "--segment-frames", "6"]
-        ended([*wine, *(a.format(kinds[1][1]) for a in job)], signal.SIGKILL, files[1] / "00000001.nut")
+        ended([*there, *(a.format(kinds[1][1]) for a in job)], signal.SIGKILL, files[1] / "00000001.nut")
         both("after a kill", *job, "--resume")
         both("what is resumed", "render", "{0}g.mkv", "hash:")
         wrong += [f"{folder.name} is left" for folder in files[1].glob("*.segments")]
@@ -283,8 +320,11 @@ def program_on_windows():
     return wrong
 
 
+PROGRAMS = {"Windows-FFmpeg": program_for_windows, "ARM64-FFmpeg": program_for_arm64}
+
+
 def main():
-    known = [*[p[0] for p in PLATFORMS], *VERSIONS, PROGRAM]
+    known = [*[p[0] for p in PLATFORMS], *VERSIONS, *PROGRAMS]
     if not set(CHOSEN) <= set(known):
         raise SystemExit(f"usage: ./x test-platforms [full] [PLATFORM]..., of {', '.join(known)}")
     OUT.mkdir(parents=True, exist_ok=True)
@@ -307,15 +347,14 @@ def main():
         for name, target, linker, flags, emulator, _ in platforms:
             made = build(target, linker, flags)
             # Two platforms may share a target.
-            program = OUT / (name + made.suffix)
-            shutil.copy(made, program)
+            copied = OUT / (name + made.suffix)
+            shutil.copy(made, copied)
             print(f"{name}: built after {time.monotonic() - began:.0f} s", flush=True)
-            results[name] = pool.submit(compare, [*emulator, str(program)], golden)
+            results[name] = pool.submit(compare, [*emulator, str(copied)], golden)
         tested = {}
         if FULL and "ARM64" in results:
             tested["the tests of kernels on ARM64"] = kernels(*next(p[1:5] for p in PLATFORMS if p[0] == "ARM64"))
-        if PROGRAM in CHOSEN if CHOSEN else FULL:
-            tested[PROGRAM] = program_on_windows()
+        tested |= {name: program(name) for name in PROGRAMS if (name in CHOSEN if CHOSEN else FULL)}
         videos = {name: video(name) for name in VERSIONS if (name in CHOSEN if CHOSEN else FULL)}
         results = {name: made.result() for name, made in results.items()}
     if results:
