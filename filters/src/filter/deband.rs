@@ -1,10 +1,12 @@
 //! `deband`: smooths the steps of shallow gradients.
 //!
 //! Each sample looks at four others, the corners of a rectangle around it whose half sides are random for every sample
-//! and frame. `m` is the largest difference of the four from the sample. In an area that is flat, `m` at most the
-//! threshold, the sample goes to their mean; from there to twice the threshold it goes less and less far, so no new
-//! edges appear where an area stops being flat. With several iterations, the rectangles reach over equal parts of
-//! `range`, and the sample changes by the mean of the changes of each.
+//! and frame. `m` is the largest difference of the four from the sample, or twice that of the mean of two opposite
+//! corners if that is larger. In an area that is flat, `m` at most the threshold, the sample goes to their mean; from
+//! there to twice the threshold it goes less and less far, so no new edges appear where an area stops being flat. The
+//! means keep lines and grain: on a slope with steps they are within half a step of the sample, but from a line they
+//! differ by its whole contrast. With several iterations, the rectangles reach over equal parts of `range`, and the
+//! sample changes by the mean of the changes of each.
 //!
 //! The corners are symmetric, so slopes stay where they are; at the edges of the picture the rectangle is narrower. The
 //! result lies between samples of the picture, so legal codes stay legal. The chain works in 16 bits; dither at its end
@@ -27,14 +29,16 @@ pub const ENTRY: Entry =
 
 settings! {
     struct DebandSpec {
-        /// Differences up to this count as a flat area that is smoothed; twice as large ones do not change. In 255ths
-        /// of the range from black to white: steps of a gradient are about 1, after strong compression 2 to 4.
+        /// Differences up to this count as a flat area that is smoothed; twice as large ones do not change, nor do thin
+        /// lines of this contrast. In 255ths of the range from black to white: steps of a gradient are about 1, after
+        /// strong compression 2 to 4.
         threshold: Animated = number(0.0..=32.0).default(1.5).soft(0.0..=8.0),
         /// The same for the colour differences of YUV. Default: `threshold`.
         threshold_uv as "threshold-uv": Option<Animated> = number(0.0..=32.0).soft(0.0..=8.0),
         /// How far it looks, in luma samples of a picture 1920 wide: about half of the width of the bands.
         range: Animated = number(0.0..=64.0).default(24.0).unit(Unit::Pixels),
-        /// Rectangles per sample: more are smoother and slower.
+        /// Rectangles per sample, over equal parts of the range: more are smoother and slower, and reach less far on
+        /// average.
         iterations: i64 = integer(1..=4).default(2),
     }
     with static, seed
@@ -130,43 +134,52 @@ fn smooth_body<T: ConvertF32>(out: &mut [T], samples: &[T], row: &Row, words: &[
     let &Row { y, first, height, stride } = row;
     let width = out.len();
     let tallest = y.min(height - 1 - y) as u32;
-    let own = &samples[(y - first) * stride..][..width];
+    // The rows above that are read: places count from the first of them, so they fit into 32 bits.
+    let above = now.far.iter().fold(0, |most, far| far[1].max(most)).min(tallest) as usize;
+    let samples = &samples[(y - first - above) * stride..];
+    let own = &samples[above * stride..][..width];
     let (limit, slope) = (2.0 * now.threshold, 1.0 / now.threshold);
     let each = 0.25 / now.iterations as f32;
-    // From a sample to its lower right and lower left corner.
-    let (mut right, mut left) = ([0i32; BLOCK], [0i32; BLOCK]);
-    let mut corners = [[0f32; 4]; BLOCK];
+    // Upper left, upper right, lower left and lower right. Nothing but the reads is done sample by sample.
+    let mut places = [[0u32; BLOCK]; 4];
+    let mut corners = [[T::zeroed(); BLOCK]; 4];
     for start in (0..width).step_by(BLOCK) {
-        let end = (start + BLOCK).min(width);
+        let n = BLOCK.min(width - start);
+        let own = &own[start..start + n];
         let mut change = [0f32; BLOCK];
         for (far, words) in now.far.iter().zip(words.chunks_exact(words.len() / now.iterations)) {
-            for (i, &word) in words[start..end].iter().enumerate() {
+            for (i, &word) in words[start..start + n].iter().enumerate() {
                 let x = start + i;
                 let widest = x.min(width - 1 - x) as u32;
-                let across = (((u32::from(word) & 255) * (far[0] + 1)) >> 8).min(widest) as i32;
-                let down = (((u32::from(word) >> 8) * (far[1] + 1)) >> 8).min(tallest) as i32;
-                let below = down * stride as i32;
-                (right[i], left[i]) = (below + across, below - across);
+                let across = (((u32::from(word) & 255) * (far[0] + 1)) >> 8).min(widest);
+                let down = (((u32::from(word) >> 8) * (far[1] + 1)) >> 8).min(tallest);
+                let at = (above * stride + x) as u32;
+                let (upper, lower) = (at - down * stride as u32, at + down * stride as u32);
+                let all = [upper - across, upper + across, lower - across, lower + across];
+                for (places, at) in places.iter_mut().zip(all) {
+                    places[i] = at;
+                }
             }
-            for i in 0..end - start {
-                let at = (y - first) * stride + start + i;
-                let (right, left) = (right[i] as isize, left[i] as isize);
-                corners[i] =
-                    [-right, -left, left, right].map(|d| samples[at.wrapping_add_signed(d)].number());
+            for (corners, places) in corners.iter_mut().zip(&places) {
+                for (corner, &at) in corners[..n].iter_mut().zip(&places[..n]) {
+                    *corner = samples[at as usize];
+                }
             }
-            for i in 0..end - start {
-                let value = own[start + i].number();
-                let [a, b, c, d] = corners[i].map(|v| v - value);
+            for i in 0..n {
+                let value = own[i].number();
+                let [a, b, c, d] = [0, 1, 2, 3].map(|k: usize| corners[k][i].number() - value);
                 let most = |a: f32, b: f32| if a > b { a } else { b };
-                let most = most(most(a.abs(), b.abs()), most(c.abs(), d.abs()));
-                let sum = (a + b) + (c + d);
+                let (falling, rising) = (a + d, b + c);
+                let curved = most(falling.abs(), rising.abs());
+                let most = most(most(most(a.abs(), b.abs()), most(c.abs(), d.abs())), curved);
+                let sum = falling + rising;
                 let part = (limit - most) * slope;
                 let part = if part < 1.0 { part } else { 1.0 };
                 // A corner or sample that is not finite makes the sum so.
                 change[i] += if most < limit && sum.is_finite() { each * part * sum } else { 0.0 };
             }
         }
-        for ((out, own), change) in out[start..end].iter_mut().zip(&own[start..end]).zip(change) {
+        for ((out, own), change) in out[start..start + n].iter_mut().zip(own).zip(change) {
             *out =
                 if change == 0.0 { *own } else { own.replaced(own.number() + change, 0.0, (0.0, 65535.0)) };
         }

@@ -25,7 +25,8 @@ fn twin(frame: &Frame, settings: (f64, f64, f64, usize), n: i64, [p, x, y]: [usi
         let (a, b) = (side(0).min(x).min(w - 1 - x), side(1).min(y).min(h - 1 - y));
         let corners = [(x - a, y - b), (x + a, y - b), (x - a, y + b), (x + a, y + b)];
         let values = corners.map(|(x, y)| at(frame, p, x, y));
-        let most = values.iter().map(|v| (v - own).abs()).fold(0.0, f64::max);
+        let pairs = [values[0] + values[3], values[1] + values[2]].map(|sum| sum - 2.0 * own);
+        let most = values.iter().map(|v| v - own).chain(pairs).fold(0.0, |most, v| v.abs().max(most));
         let mean = values.iter().sum::<f64>() / 4.0;
         if mean.is_finite() && own.is_finite() {
             change += ((2.0 * limit - most) / limit).clamp(0.0, 1.0) * (mean - own);
@@ -130,6 +131,24 @@ fn edges_and_texture_stay() {
     let made = run(&*bind(&ENTRY, &[], &f, Level::best()), &source, 0, &[]);
     for (x, y) in (0..64).flat_map(|y| (0..1920).map(move |x| (x, y))) {
         assert_eq!(at(&made, 0, x, y), at(&source, 0, x, y), "{x} {y}");
+    }
+}
+
+#[test]
+fn thin_lines_of_the_threshold_stay() {
+    let f = format("gray16", 1920, 64);
+    let mut source = Frame::new(f);
+    for y in 0..64 {
+        for (x, v) in source.row_mut::<u16>(0, y).iter_mut().enumerate() {
+            // Lines of 1.5 codes of 8 bits.
+            *v = 20000 + if x % 320 == 160 { 386 } else { 0 };
+        }
+    }
+    for iterations in ["1", "4"] {
+        let made = run(&*bind(&ENTRY, &[("iterations", iterations)], &f, Level::best()), &source, 0, &[]);
+        for (x, y) in (160..1920).step_by(320).flat_map(|x| (0..64).map(move |y| (x, y))) {
+            assert_eq!(at(&made, 0, x, y), at(&source, 0, x, y), "{x} {y}");
+        }
     }
 }
 
