@@ -6,6 +6,7 @@ mod browser;
 mod compare;
 mod cutting;
 mod deinterlace;
+mod deliveries;
 mod drawings;
 mod effects;
 mod gallery;
