@@ -2,7 +2,7 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, check, clip, connected, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, readings, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
+  batch, catalog, check, clip, clipTold, connected, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, readings, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
   sizes, startAutosave, timecode, userKeys, view,
 } from './state.js';
 import { startCurves } from './curve.js';
@@ -150,6 +150,8 @@ async function begin() {
   listen((told) => (told.type === 'unsaved' ? get('/unsaved').then(offer, report) : onTold(told)), (is) => {
     const isBack = is && !connected.value;
     connected.value = is;
+    // Its length may have been told before this page listened.
+    if (is && clip.value?.estimated) clipTold(clip.value.id).catch(report);
     // A server that was started again knows neither the clip nor the recipe.
     if (isBack) check().then(() => post('/autosave', keepsake())).then(loadJobs).catch(report);
   });
