@@ -277,7 +277,7 @@ export function renderDialog(job = null) {
         <option value="job" .selected=${own.value}>of the job: ${named(job.recipe.recipe.steps)}</option>
         ${checked.value && checked.value.chain !== job.recipe.chain ? html`<option value="page" .selected=${!own.value}>of the page now: ${named(doc.value.steps)}</option>` : nothing}</select>` : nothing}
       <span>Frames</span><span class="choices">
-        ${job ? html`<label><input type="radio" name="what" .checked=${what.value === 'job'} @change=${() => (what.value = 'job')}>of the job ${job.options.frames ?? ''}: ${long('job')}</label>` : nothing}
+        ${job ? html`<label><input type="radio" name="what" .checked=${what.value === 'job'} @change=${() => (what.value = 'job')}>of the job${job.options.frames ? ` ${job.options.frames}` : ''}: ${long('job')}</label>` : nothing}
         <label><input type="radio" name="what" .checked=${what.value === 'all'} @change=${() => (what.value = 'all')}>all${cutsOf(c).length ? ' but what is cut out' : ''}: ${long('all')}</label>
         ${isOpen ? html`<label><input type="radio" name="what" .checked=${what.value === 'selection'} ?disabled=${!selects} @change=${() => (what.value = 'selection')}>selection${selects ? ` ${from}–${to}: ${long('selection')}` : ''}</label>` : nothing}</span>
       ${menu('codec', 'Codec', codecs, isKnown && m.encoder && !choice.value.codec ? `Automatic: ${encoderNames[m.encoder] ?? m.encoder}` : 'Automatic')}
