@@ -1,6 +1,7 @@
 """The package and the page for browsers: every filter equals the command line, and the page shows grain."""
 
 import base64
+import contextlib
 import functools
 import http.server
 import json
@@ -148,7 +149,7 @@ def grain_comes_and_goes(b, show):
     b.run("window.copied = ''; navigator.clipboard.writeText = async (text) => (window.copied = text)")
     b.run("[...document.querySelectorAll('#bar button')].find((b) => b.textContent.includes('command')).click()")
     copied = b.until("window.copied")
-    assert copied == "grainfield render INPUT OUTPUT -f grain=preset=35mm:strength=20", copied
+    assert copied == "grainfield render INPUT INPUT-grain.mkv -f grain=preset=35mm:strength=20", copied
     b.run("document.querySelector('#filters li .icon').click()")
     b.until(f"{SPREAD} < 4")
 
@@ -286,38 +287,94 @@ def a_failure_to_load_is_explained(b, show):
         assert "could not be loaded" in b.run("return document.querySelector('#view [role=alert]').textContent")
 
 
-def fingers_scroll_slide_and_zoom(b, show):
-    b.cdp("Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True})
+@contextlib.contextmanager
+def phone(b, width=390, height=844):
+    b.cdp("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 2, "mobile": True})
     b.cdp("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
-    show("#grain=strength=5,noise")
+    try:
+        yield
+    finally:
+        b.cdp("Emulation.setTouchEmulationEnabled", {"enabled": False})
+        b.cdp("Emulation.clearDeviceMetricsOverride", {})
 
-    def touch(kind, *points):
-        places = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)]
-        b.cdp("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
 
-    def box(selector):
-        b.run(f"document.querySelector('{selector}').scrollIntoView({{ block: 'center' }})")
-        return b.run(f"const r = document.querySelector('{selector}').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]")
+def place(b, selector):
+    return b.run(f"const r = document.querySelector('{selector}').getBoundingClientRect(); return [r.x, r.y, r.width, r.height]")
 
-    for across, down, changes in ((0, -15, False), (5, 0, True)):
-        x, y, width, height = box("[data-setting=strength] input[type=range]")
-        touch("touchStart", (x + width * 0.7, y + height / 2))
-        for i in range(1, 10):
-            touch("touchMove", (x + width * 0.7 + across * i, y + height / 2 + down * i))
-        touch("touchEnd")
-        time.sleep(0.5)
-        now = b.run("return document.querySelector('[data-setting=strength] input.number').value")
-        assert (now != "5") == changes, (across, down, now)
-    x, y, width, height = box(".pane")
-    x, y = x + width / 2, y + height / 2
-    touch("touchStart", (x - 20, y))
-    touch("touchStart", (x - 20, y), (x + 20, y))
-    for i in range(1, 9):
-        touch("touchMove", (x - 20 - 10 * i, y), (x + 20 + 10 * i, y))
-    touch("touchEnd")
-    b.until("/region=\\d+%2C\\d+%2C1\\d\\d%2C/.test(document.querySelector('.pane').dataset.shown)")
-    b.cdp("Emulation.setTouchEmulationEnabled", {"enabled": False})
-    b.cdp("Emulation.clearDeviceMetricsOverride", {})
+
+def box(b, selector):
+    b.run(f"document.querySelector('{selector}').scrollIntoView({{ block: 'center' }})")
+    return place(b, selector)
+
+
+def touch(b, kind, *points):
+    places = [{"x": x, "y": y, "id": i} for i, (x, y) in enumerate(points)]
+    b.cdp("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
+
+
+def swipe(b, x, y, across, down):
+    """Nine steps of a finger."""
+    touch(b, "touchStart", (x, y))
+    for i in range(1, 10):
+        touch(b, "touchMove", (x + across * i, y + down * i))
+    touch(b, "touchEnd")
+    time.sleep(0.5)
+
+
+def fingers_scroll_slide_and_zoom(b, show):
+    with phone(b):
+        show("#grain=strength=5,noise")
+        for across, down, changes in ((0, -15, False), (5, 0, True)):
+            x, y, width, height = box(b, "[data-setting=strength] input[type=range]")
+            swipe(b, x + width * 0.7, y + height / 2, across, down)
+            now = b.run("return document.querySelector('[data-setting=strength] input.number').value")
+            assert (now != "5") == changes, (across, down, now)
+        x, y, width, height = box(b, ".pane")
+        x, y = x + width / 2, y + height / 2
+        touch(b, "touchStart", (x - 20, y))
+        touch(b, "touchStart", (x - 20, y), (x + 20, y))
+        for i in range(1, 9):
+            touch(b, "touchMove", (x - 20 - 10 * i, y), (x + 20 + 10 * i, y))
+        touch(b, "touchEnd")
+        b.until("/region=\\d+%2C\\d+%2C1\\d\\d%2C/.test(document.querySelector('.pane').dataset.shown)")
+
+
+MOVING = "#grain=preset=35mm:strength='20=2;100=18'"
+
+
+def a_low_window_has_room_for_picture_and_curve(b, show):
+    with phone(b, 844, 390):
+        show(MOVING)
+        b.until("document.querySelector('.curves')")
+        b.run("scrollTo(0, 1e5)")
+        for part, least in ((".pane", 160), (".curves", 100)):
+            _, y, width, height = place(b, part)
+            assert width > 400 and height > least and y >= 0 and y + height <= 391, (part, y, width, height)
+
+
+def fingers_scroll_on_a_curve_and_move_its_keys(b, show):
+    with phone(b):
+        show(MOVING)
+        b.until("document.querySelector('.curves')")
+        for across, down, scrolls, frame in ((0, 10, True, "0"), (-7, 0, False, "136")):
+            x, y, width, height = box(b, ".curves")
+            before = b.run("return scrollY")
+            swipe(b, x + width * 0.8, y + 0.3 * height, across, down)
+            now = b.run("return [scrollY, document.querySelector('.frames').value]")
+            assert (now[0] != before) == scrolls and (now[1] == "0") == (frame == "0"), (across, down, before, now)
+        box(b, ".curves")
+        x, y, width, height = place(b, ".curves .key:nth-of-type(2)")
+        swipe(b, x + width / 2, y + height / 2 + 8, 0, 5)
+        b.until("/100=1[0-7]/.test(location.hash)")
+
+
+def the_list_of_filters_fits_a_phone(b, show):
+    with phone(b):
+        show()
+        b.run("[...document.querySelectorAll('#filters .add')].at(-1).click()")
+        b.until("document.querySelector('#choice-grain .fold')")
+        across = b.run("const list = document.querySelector('#choices'); return [list.scrollWidth, list.clientWidth]")
+        assert across[0] == across[1], across
 
 
 def a_wipe_has_each_picture_in_its_part(b, show):
@@ -343,6 +400,9 @@ PAGE = [
     nothing_needs_a_server,
     a_failure_to_load_is_explained,
     fingers_scroll_slide_and_zoom,
+    a_low_window_has_room_for_picture_and_curve,
+    fingers_scroll_on_a_curve_and_move_its_keys,
+    the_list_of_filters_fits_a_phone,
     a_wipe_has_each_picture_in_its_part,
 ]
 

@@ -27,7 +27,8 @@ let chosenPart = -1;
 /** Curves as the server has drawn them last, by filter and setting. */
 const drawn = signal(/** @type {Map<string, Drawn & {url: string}>} */ (new Map()));
 /** `handle` is 1 or 2 where a handle of the stretch after the key is dragged.
- * @type {null | {index: number, part: number, from: number, value: number, level: boolean, handle: number}} */
+ * `off` is how far beside the key it was taken.
+ * @type {null | {index: number, part: number, from: number, value: number, level: boolean, handle: number, off: number}} */
 let drag = null;
 /** The values of a curve that the plot shows. @typedef {{name: string, low: number, high: number}} Axis */
 /** Those at which a gesture began, until its second click. @type {Axis | null} */
@@ -246,8 +247,8 @@ function editor() {
     return [{ name: `${nameOf(o)}, own scale`, lines: other.samples.map((list) => path(list, toY)), at: toY(other.samples[0][other.samples[0].length - 1]) - 3 }];
   });
   const names = apart(others, 22, h - 22, 12);
-  const nearest = (/** @type {number} */ px, /** @type {number} */ py) => {
-    let best = { index: -1, part: 0, far: 10 };
+  const nearest = (/** @type {number} */ px, /** @type {number} */ py, /** @type {number} */ reach) => {
+    let best = { index: -1, part: 0, far: reach };
     d.keys.forEach((k, index) => k.value.forEach((v, part) => {
       const far = Math.hypot(x(k.frame) - px, y(v) - py);
       if (far < best.far) best = { index, part, far };
@@ -279,12 +280,14 @@ function editor() {
     held = { name: m.name, low, high };
     /** @type {SVGSVGElement} */ (e.currentTarget).setPointerCapture(e.pointerId);
     const [px, py] = place(e);
-    const arm = e.ctrlKey || e.shiftKey ? undefined : arms.find(({ end }) => Math.hypot(end[0] - px, end[1] - py) < 8);
+    // A finger is wider than a key.
+    const reach = e.pointerType === 'touch' ? 20 : 10;
+    const arm = e.ctrlKey || e.shiftKey ? undefined : arms.find(({ end }) => Math.hypot(end[0] - px, end[1] - py) < 0.8 * reach);
     if (arm) {
-      drag = { ...arm, from: py, value: 0, level: false };
+      drag = { ...arm, from: py, value: 0, level: false, off: 0 };
       return;
     }
-    const hit = nearest(px, py);
+    const hit = nearest(px, py, reach);
     const svgElement = /** @type {SVGSVGElement} */ (e.currentTarget);
     svgElement.focus();
     if (e.ctrlKey && hit.index >= 0) return removeKey(hit.index);
@@ -294,7 +297,8 @@ function editor() {
     }
     chosen.value = hit.index;
     chosenPart = d.samples.length > 1 ? hit.part : -1;
-    if (hit.index >= 0) drag = { index: hit.index, part: hit.part, from: py, value: d.keys[hit.index].value[hit.part], level: true, handle: 0 };
+    const key = d.keys[hit.index];
+    if (key) drag = { index: hit.index, part: hit.part, from: py, value: key.value[hit.part], level: true, handle: 0, off: e.pointerType === 'touch' ? x(key.frame) - px : 0 };
     else seek(frameAt(px));
   };
   const move = (/** @type {PointerEvent} */ e) => {
@@ -313,7 +317,7 @@ function editor() {
       moved.y[part] = valueOf(py) - (drag.handle === 1 ? key : next).value[part];
       return write(d.keys.map((k, i) => (i === index ? { ...k, shape: bezier(handles) } : k)));
     }
-    const at = between(d, index, Math.round(frameAt(px)));
+    const at = between(d, index, Math.round(frameAt(px + drag.off)));
     // The value follows the pointer relative to where the drag began. A horizontal drag does not change it.
     drag.level &&= Math.abs(py - drag.from) < 3;
     const dragged = drag.level ? drag.value : rounded(drag.value + (drag.from - py) * grain);

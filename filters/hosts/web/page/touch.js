@@ -1,6 +1,7 @@
-// @ts-check Fingers: two on a picture zoom it, and one that scrolls the page does not move the slider that it began on.
+// @ts-check Fingers: two on a picture zoom it, and one that scrolls the page moves neither the slider nor the playhead that it
+// began on.
 
-import { doc, undo } from './state.js';
+import { doc, frame, seek, undo } from './state.js';
 import { panes, zoomTo } from './viewer.js';
 
 /** @param {HTMLElement} view */
@@ -39,12 +40,23 @@ export function startTouch(view) {
 
   /** @type {{slider: HTMLInputElement, value: string, doc: unknown} | null} */
   let held = null;
+  /** The frame that was shown before a finger came on a curve. @type {number | null} */
+  let before = null;
+  const onCurve = (/** @type {Event} */ e) => /** @type {Element} */ (e.target).closest('.curves') !== null;
   addEventListener('pointerdown', (e) => {
     const slider = /** @type {HTMLInputElement} */ (e.target);
-    held = e.pointerType === 'touch' && slider.type === 'range' ? { slider, value: slider.value, doc: doc.value } : null;
+    const isTouch = e.pointerType === 'touch';
+    held = isTouch && slider.type === 'range' ? { slider, value: slider.value, doc: doc.value } : null;
+    before = isTouch && onCurve(e) ? frame.value : null;
   }, true);
+  // Beside a key or a handle, which `pointerdown` has chosen by now, a finger on a curve may scroll.
+  addEventListener('touchstart', (e) => {
+    if (onCurve(e) && document.querySelector('.curves .key.chosen')) e.preventDefault();
+  }, { passive: false });
   // The browser takes the finger to scroll with.
   addEventListener('pointercancel', () => {
+    if (before !== null) seek(before);
+    before = null;
     if (!held) return;
     const { slider, value, doc: was } = held;
     held = null;
