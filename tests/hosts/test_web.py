@@ -268,6 +268,42 @@ def clips_have_their_rate_and_length(b, show):
     b.until("document.querySelector('#toasts').textContent.includes('YUV')")
 
 
+def a_clip_that_plays_names_no_key_frames(b, show):
+    # The filters are slower than the clip.
+    show("#denoise,grain")
+    clip = WORK / "plays.webm"
+    picture = "testsrc2=size=1280x720:rate=24,trim=end_frame=60"
+    subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", picture, "-c:v", "libvpx", clip], check=True)
+    drop(b, clip, "video/webm")
+    b.run("document.querySelector('[aria-label=Play]').click()")
+    labels = set()
+    for _ in range(60):
+        labels.update(b.run("return [...document.querySelectorAll('.panelabel')].map((label) => label.textContent)"))
+        time.sleep(0.03)
+    assert labels == {"Source", "Result"}, labels
+
+
+def a_picture_stays_one(b, show):
+    show("#grain=strength=4")
+    picture = WORK / "photo.jpg"
+    subprocess.run(["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x90,trim=end_frame=1", picture], check=True)
+    drop(b, picture, "image/jpeg")
+    assert not b.run("return document.querySelector('[aria-label=Play]') || document.querySelector('.frames')")
+    b.run(f"{COPIED}('command')")
+    copied = b.until("window.copied")
+    assert copied == "grainfield render photo.jpg photo-grain.png -f grain=strength=4", copied
+    b.until("document.querySelector('#toasts a[href$=install]')")
+    b.run("HTMLAnchorElement.prototype.click = function () { window.saved = this.download; }")
+    b.run(f"{COPIED}('Save')")
+    assert b.until("window.saved") == "photo-result.png"
+    # A page keeps no files: what it says of that goes when the file is there again.
+    b.until("history.state?.file === 'photo.jpg'")
+    b.call("/refresh", {})
+    b.until("document.querySelector('#notice').textContent.includes('photo.jpg')")
+    drop(b, picture, "image/jpeg")
+    b.until("document.querySelector('#notice').textContent === ''")
+
+
 def nothing_needs_a_server(b, show):
     show("#lut")
     b.until("document.querySelector('[data-setting=file]')")
@@ -397,6 +433,8 @@ PAGE = [
     a_valid_text_replaces_a_broken_one,
     filters_are_found_by_their_names,
     clips_have_their_rate_and_length,
+    a_clip_that_plays_names_no_key_frames,
+    a_picture_stays_one,
     nothing_needs_a_server,
     a_failure_to_load_is_explained,
     fingers_scroll_slide_and_zoom,

@@ -71,7 +71,7 @@ export async function post(path, body, method = 'POST', signal, keepalive = fals
   return (await ask(path, { method, headers, body: JSON.stringify(body), signal, keepalive })).json();
 }
 
-/** @typedef {{image: ImageData, number: number}} Picture */
+/** `exact` where no key frame ever stands for another frame. @typedef {{image: ImageData, number: number, exact?: true}} Picture */
 
 /** @param {string} path @param {AbortSignal} [signal] @returns {Promise<Picture>} */
 export async function picture(path, signal) {

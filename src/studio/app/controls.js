@@ -196,7 +196,7 @@ function body(step, s, given, effective, id) {
       // Where no server is there are no files to choose from.
       return has('file.open') ? html`${text(id, given ?? '', typed, 'none')}
         <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"
-          @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, s.kind, (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'files need the program');
+          @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, s.kind, (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'not in this page');
     case 'mask':
       return html`${text(id, given ?? '', typed, 'everywhere', `${id}-words`)}<datalist id="${id}-words">${Object.entries({ ellipse: 'drawn in the picture', rectangle: 'drawn in the picture', luma: 'where it is as bright as Low to High', alpha: 'where it is opaque', color: 'where it has a colour' })
         .map(([word, more]) => html`<option value=${word}>${more}</option>`)}</datalist>

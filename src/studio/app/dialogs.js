@@ -206,6 +206,7 @@ export function recipeText() {
   dialog('Recipe as text', (close) => html`
     <textarea rows="18" spellcheck="false" autofocus aria-label="The recipe" .value=${text.value} @input=${(/** @type {any} */ e) => (text.value = e.target.value)}></textarea>
     ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+    ${has('file.open') ? nothing : html`<p class="dim">Save the text as NAME.toml to render with it: <code>grainfield render INPUT OUTPUT --recipe NAME.toml</code></p>`}
     <footer><span class="dim">TOML, or a chain such as noise=strength=6</span><button @click=${() => copy(text.value, 'the recipe')}>Copy</button>
     <button class="main" @click=${async () => {
       try {
@@ -321,6 +322,9 @@ const uses = {
   'Picture': ['denoise', 'blur', 'unsharp', 'deband', 'transform', 'scale', 'crop', 'pad', 'lavfi'],
 };
 
+/** Those that do nothing without a file. */
+const ofFiles = ['overlay', 'lut'];
+
 /** Filters by their use, and their presets folded below them. Looks are among what is found by typing. */
 export function addFilterDialog() {
   const names = Object.keys(uses);
@@ -329,7 +333,7 @@ export function addFilterDialog() {
   const all = catalog.value.filter((f) => has(`filter.add.${f.name}`)).sort((a, b) => order(a) - order(b)).flatMap((f) => {
     const presets = f.settings.find((/** @type {any} */ s) => s.id === 'preset')?.choices ?? [];
     return [
-      { id: f.name, name: f.label, more: f.help, group: use(f), filter: { name: f.name, values: {} }, run: () => addStep(f.name) },
+      { id: f.name, name: f.label, more: has('file.open') || !ofFiles.includes(f.name) ? f.help : `Needs files: in Grainfield’s program. ${f.help}`, group: use(f), filter: { name: f.name, values: {} }, run: () => addStep(f.name) },
       ...presets.map((/** @type {any} */ p) => ({ id: `${f.name}-${p.id}`, name: `${f.label}: ${spoken(p.id)}`, more: p.help, group: use(f), under: f.name, filter: { name: f.name, values: { preset: p.id } }, run: () => addStep(f.name, { preset: p.id }) })),
     ];
   });

@@ -49,7 +49,7 @@ export const dockOpen = signal(true);
 export const curveOf = signal(/** @type {{step: number, setting: string} | null} */ (null));
 export const connected = signal(true);
 export const simulating = signal(/** @type {null | {done: number, all: number}} */ (null));
-export const toasts = signal(/** @type {{id: number, text: string, bad: boolean}[]} */ ([]));
+export const toasts = signal(/** @type {{id: number, text: unknown, bad: boolean}[]} */ ([]));
 /** What may be answered, above the pictures until it is; `work` names unsaved work. */
 export const offers = signal(/** @type {{text: string, answers: [string, () => unknown][], work?: string}[]} */ ([]));
 /** Keys that the user has changed: command to key. */
@@ -127,11 +127,11 @@ export const inPlace = () => (checked.value?.faults.length ? `the recipe has an 
 let nextId = 1;
 let nextToast = 1;
 
-/** @param {string} text @param {boolean} [bad] */
-export function toast(text, bad = false) {
+/** @param {unknown} text or a template @param {boolean} [bad] @param {number} [time] in milliseconds */
+export function toast(text, bad = false, time = bad ? 9000 : 4000) {
   const one = { id: nextToast++, text, bad };
   toasts.value = [...toasts.value.slice(-3), one];
-  setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), bad ? 9000 : 4000);
+  setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), time);
 }
 
 /** Reports an error; an aborted request is not reported. @param {unknown} error */

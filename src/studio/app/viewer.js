@@ -79,7 +79,7 @@ class Pane {
     this.running = null;
     /** What comes after it. */
     this.next = '';
-    /** @type {null | {source: HTMLCanvasElement, region: number[], zoomed: boolean, number: number}} */
+    /** @type {null | {source: HTMLCanvasElement, region: number[], zoomed: boolean, number: number, exact?: true}} */
     this.shown = null;
     this.error = '';
     this.retried = '';
@@ -181,7 +181,7 @@ class Pane {
 
   /** Whether a key frame is seen in the place of the frame. */
   isAbout() {
-    return !!this.shown && this.shownUrl.endsWith(NEAR) && this.shown.number !== this.number();
+    return !!this.shown && !this.shown.exact && this.shownUrl.endsWith(NEAR) && this.shown.number !== this.number();
   }
 
   /** The number of the frame that is wanted. */
@@ -243,7 +243,7 @@ class Pane {
     /** @type {CanvasRenderingContext2D} */ (source.getContext('2d', { willReadFrequently: true })).putImageData(got.image, 0, 0);
     const query = new URLSearchParams(url.split('?')[1]);
     const region = (query.get('region') ?? '0,0,0,0').split(',').map(Number);
-    this.shown = { source, region, zoomed: query.has('region'), number: got.number };
+    this.shown = { source, region, zoomed: query.has('region'), number: got.number, exact: got.exact };
     this.shownUrl = url;
     this.error = '';
     this.label.classList.remove('bad');

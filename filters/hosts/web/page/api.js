@@ -104,7 +104,7 @@ export async function get(path, _signal) {
     return known.get(path);
   }
   if (path.startsWith('/clip/')) return describe(Number(path.split('/')[2]));
-  throw new ApiError(404, { text: 'A page has no files and no jobs: the program does.' });
+  throw new ApiError(404, { text: 'A page has no files and no jobs: Grainfield’s program does.' });
 }
 
 /** @param {number | null} id */
@@ -118,6 +118,8 @@ const formOf = (id) => {
 export async function post(path, body, _method, _signal) {
   if (path === '/curve') return request({ ...body, ask: 'curve', of: formOf(body.clip) });
   if (path === '/open') return describe(Number(body.path) || named(body.path));
+  // A picture is rendered to one, without the loss of a JPEG; the file of a GIF may be a clip.
+  if (path === '/output' && sourceOf(body.clip).still) return { free: body.output.replace(/\.(?!mkv$)\w+$/, /\.gif$/i.test(sourceOf(body.clip).name) ? '.mkv' : '.png') };
   if (path !== '/recipe') return get(path);
   const { chain, toml, recipe, clip } = body;
   const told = await request({ ask: 'recipe', clip: formOf(clip), ...(recipe ? { recipe } : chain === undefined ? { toml } : { chain }) });
@@ -127,7 +129,7 @@ export async function post(path, body, _method, _signal) {
   return told;
 }
 
-/** @typedef {{image: ImageData, number: number}} Picture */
+/** @typedef {{image: ImageData, number: number, exact: true}} Picture */
 
 /** What was shown last of a source as it is. */
 let plain = { of: '', image: new ImageData(1, 1) };
@@ -150,14 +152,14 @@ export async function picture(path, signal) {
       const { data, width } = shown(pixels, pixels, new URLSearchParams(view));
       plain = { of, image: new ImageData(data, width) };
     }
-    return { image: plain.image, number: Number(number) };
+    return { image: plain.image, number: Number(number), exact: true };
   }
   const told = await filtered(source, job, pixels, signal).catch((error) => {
     if (!(error instanceof Ended)) throw error;
     return filtered(source, job, pixels, signal);
   });
   signal?.throwIfAborted();
-  return { image: new ImageData(told.data, told.width), number: Number(number) };
+  return { image: new ImageData(told.data, told.width), number: Number(number), exact: true };
 }
 
 /** @param {import('./sources.js').Source} source @param {object} job @param {import('./sources.js').Pixels} pixels @param {AbortSignal} [signal] */

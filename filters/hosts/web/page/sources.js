@@ -7,7 +7,7 @@
 
 /** More has the program, or the machine of a visitor no memory for. */
 export const MAX_PIXELS = 7680 * 4320;
-/** Frames that a still, and a picture that is drawn here, seem to have. */
+/** Frames of the picture that is drawn here, which stands for a clip. */
 const LENGTH = 240;
 
 /** @type {Source[]} */
@@ -20,7 +20,7 @@ export const named = (name) => sources.findLast((source) => [source.path, source
 /** @param {Omit<Source, 'id'>} source */
 function add(source) {
   const { width, height, name } = source;
-  if (width * height > MAX_PIXELS) throw new Error(`${name} has ${width}×${height} pixels: at most 7680×4320 are shown here. The program takes larger ones.`);
+  if (width * height > MAX_PIXELS) throw new Error(`${name} has ${width}×${height} pixels: at most ${Math.floor(MAX_PIXELS / 1e6)} million are shown here. Grainfield’s program takes more.`);
   const id = sources.push({ ...source, id: sources.length + 1 });
   return sources[id - 1];
 }
@@ -85,7 +85,7 @@ export async function ofPicture(file, name) {
   bitmap.close();
   const pixels = context.getImageData(0, 0, width, height);
   const alpha = pixels.data.some((v, i) => i % 4 === 3 && v < 255);
-  return add({ name, kind: 'picture', width, height, alpha, rate: [24, 1], last: LENGTH - 1, still: true, draw: () => pixels });
+  return add({ name, kind: 'picture', width, height, alpha, rate: [24, 1], last: 0, still: true, draw: () => pixels });
 }
 
 /** Usual rates, of which a clip has the one nearest to what is seen. @type {[number, number][]} */
@@ -145,7 +145,7 @@ export async function ofClip(file, name) {
   video.src = URL.createObjectURL(file);
   await new Promise((resolve, reject) => {
     video.addEventListener('loadeddata', resolve, { once: true });
-    video.addEventListener('error', () => reject(new Error(`${name}: this browser cannot decode the clip; the program reads what FFmpeg reads`)), { once: true });
+    video.addEventListener('error', () => reject(new Error(`${name}: this browser cannot decode the clip; Grainfield’s program reads what FFmpeg reads`)), { once: true });
   });
   const { videoWidth: width, videoHeight: height } = video;
   const times = await firstTimes(video);

@@ -8,8 +8,9 @@ import { curvesTemplate, resizeCurves, startCurves } from './curve.js';
 import { startFilters } from './filters.js';
 import { command, icon, keyText, onKey } from './keys.js';
 import { isCurve } from './moving.js';
-import { play, playing, scrubbing, shownRate, startViewer } from './viewer.js';
-import { copy } from './dialogs.js';
+import { play, playing, png, scrubbing, shownRate, startViewer } from './viewer.js';
+import { copy, download } from './dialogs.js';
+import { videos } from './deliveries.js';
 import { startTouch } from './touch.js';
 import { closeOthers, drawn, ofClip, ofPicture, sourceOf } from './sources.js';
 
@@ -22,6 +23,8 @@ const seen = signal([]);
 
 /** The name of a file of the visitor's own, if one is shown: an address holds none. */
 let own = '';
+/** The offer to open the file again that was shown before the page was loaded. */
+const again = { text: '', answers: /** @type {[string, () => unknown][]} */ ([]) };
 
 /** @param {Promise<import('./sources.js').Source> | import('./sources.js').Source} made @param {string} name @param {boolean} [isOwn] */
 async function open(made, name, isOwn = false) {
@@ -33,6 +36,7 @@ async function open(made, name, isOwn = false) {
     own = isOwn ? name : '';
     await openClip(String(id));
     closeOthers(id);
+    offers.value = offers.peek().filter((o) => o !== again);
     batch(() => {
       // The player makes frames ahead when nothing moves: a clip would be sought for each.
       scrubbing.value = !!sourceOf(id).video;
@@ -47,7 +51,7 @@ async function open(made, name, isOwn = false) {
 }
 
 /** @param {File | undefined} file */
-const openFile = (file) => file && open(file.type.startsWith('video/') ? ofClip(file, file.name) : ofPicture(file, file.name), file.name, true);
+const openFile = (file) => file && open(file.type.startsWith('video/') || videos.test(file.name) ? ofClip(file, file.name) : ofPicture(file, file.name), file.name, true);
 const openFlower = async () => ofPicture(await (await fetch(new URL('./flower.jpg', import.meta.url))).blob(), 'flower.jpg');
 
 const sourceNow = () => (clip.value ? sourceOf(clip.value.id) : null);
@@ -121,8 +125,9 @@ function stop() {
 function toggle() {
   const source = sourceNow();
   if (running.value || playing.value) return stop();
-  if (!source?.video) return play(1);
+  if (!source?.last) return;
   const { video } = source;
+  if (!video) return play(1);
   running.value = true;
   video.loop = true;
   video.currentTime = ((frame.value + 0.5) * source.rate[1]) / source.rate[0];
@@ -135,13 +140,25 @@ function toggle() {
 Object.assign(command('play.result'), { run: toggle });
 Object.assign(command('play.stop'), { run: stop });
 
+/** How the program is installed. */
+const INSTALL = 'first-steps.html#install';
+
 /** What a command line makes otherwise than the page, of clips. */
-const differs = () => (clip.value?.kind === 'video' ? `The page filters RGB of 8 bits. The program filters ${clip.value.name} in its own format, most often YUV: the look is the same, single samples are not.` : '');
+const differs = () => (clip.value?.kind === 'video' ? `The page filters RGB of 8 bits. Grainfield’s program filters ${clip.value.name} in its own format, most often YUV: the look is the same, single samples are not.` : '');
 const copyCommand = command('recipe.command').run;
 Object.assign(command('recipe.command'), { run: async () => {
   await copyCommand();
-  if (differs() && !checked.value?.faults.length) toast(differs());
+  if (checked.value?.faults.length) return;
+  toast(html`Paste it into a terminal where <a href=${INSTALL} target="_blank" rel="noopener">Grainfield is installed</a>.
+    ${clip.value?.path === 'INPUT' ? 'INPUT stands for your picture or clip: write its name there.' : nothing} ${differs()}`, false, 15000);
 } });
+for (const side of /** @type {const} */ (['in', 'out'])) {
+  Object.assign(command(`frame.save.${side}`), { run: async () => {
+    const { name = '', first = 0, last = 0 } = clip.value ?? {};
+    const number = first === last ? '' : `-${frame.value}`;
+    await png(side).then((made) => download(made, `${name.replace(/\.\w+$/, '')}${number}-${side === 'in' ? 'source' : 'result'}.png`), report);
+  } });
+}
 
 const button = (/** @type {string} */ id) => {
   const { label, icon: shape, on, can, run } = command(id);
@@ -150,7 +167,7 @@ const button = (/** @type {string} */ id) => {
 };
 const worded = (/** @type {string} */ id, /** @type {string} */ name) => html`<button class=${command(id).on?.() ? 'lit' : ''} title="${command(id).label} (${keyText(id)})" aria-pressed=${command(id).on ? String(command(id).on?.()) : nothing} @click=${() => command(id).run()}>${name}</button>`;
 
-const bar = () => html`<a class="brand" href="index.html" title="The handbook">Grainfield</a>
+const bar = () => html`<a class="brand" href="index.html" target="_blank" rel="noopener" title="The handbook">Grainfield</a>
   <label class="button main" title="It stays on this machine: the filters run in this page">Open a picture or clip
     <input type="file" accept="image/*,video/*" @change=${(/** @type {any} */ e) => {
       openFile(e.target.files[0]);
@@ -173,8 +190,7 @@ function transport() {
   if (!c) return nothing;
   const moves = running.value || playing.value !== 0;
   const fps = running.value ? seen.value.length : shownRate.value;
-  return html`<div class="transport">
-    <button class="icon" title="${moves ? 'Stop' : 'Play'} (Space)" aria-label=${moves ? 'Stop' : 'Play'} @click=${toggle}>${icon(moves ? 'stop' : 'play')}</button>
+  const moving = html`<button class="icon" title="${moves ? 'Stop' : 'Play'} (Space)" aria-label=${moves ? 'Stop' : 'Play'} @click=${toggle}>${icon(moves ? 'stop' : 'play')}</button>
     <input type="range" class="frames" aria-label="Frame" min=${c.first} max=${c.last} .value=${String(frame.value)} @input=${(/** @type {any} */ e) => {
       stop();
       seek(Number(e.target.value));
@@ -183,8 +199,10 @@ function transport() {
       stop();
       if (/^\d+$/.test(e.target.value)) seek(Number(e.target.value));
       e.target.value = String(frame.value);
-    }}></label>
-    <span class="dim digits" data-fps>${c.name}, ${c.width}×${c.height}, ${Number((c.rate[0] / c.rate[1]).toFixed(3))} fps${moves ? `; ${fps} shown` : ''}</span>
+    }}></label>`;
+  return html`<div class="transport">
+    ${c.first === c.last ? nothing : moving}
+    <span class="dim digits" data-fps>${c.name}, ${c.width}×${c.height}${c.first === c.last ? '' : `, ${Number((c.rate[0] / c.rate[1]).toFixed(3))} fps`}${moves ? `; ${fps} shown` : ''}</span>
     ${opening.value ? html`<span role="status">opening ${opening.value}…</span>` : nothing}
   </div>`;
 }
@@ -239,7 +257,9 @@ async function begin() {
   startAddress();
   if (file) {
     const choose = () => /** @type {HTMLElement | null} */ (document.querySelector('#bar input[type=file]'))?.click();
-    offers.value = [...offers.value, { text: `The filters are as they were; ${file} is not: a page keeps no files of yours.`, answers: [['Open it again', choose], ['Close', () => {}]] }];
+    again.text = `The filters are as they were; ${file} is not: a page keeps no files of yours.`;
+    again.answers = [['Open it again', choose], ['Close', () => {}]];
+    offers.value = [...offers.value, again];
   }
   byId('view').replaceChildren();
   startViewer(byId('view'));
