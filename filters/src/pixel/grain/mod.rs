@@ -33,7 +33,7 @@
 
 mod add;
 mod arch;
-mod coarse;
+mod coarse_arch;
 mod kernel;
 mod mean;
 mod response;
@@ -42,7 +42,7 @@ mod skew;
 mod tests;
 
 pub use add::{RowKernel, add_f32, add_linear_f32, light_of_linear, reference};
-pub use coarse::{MAX_PASSES, Pass, pass_across, pass_both};
+pub use coarse_arch::{MAX_PASSES, Pass, pass_across, pass_both};
 pub use kernel::{Fields, MARGIN, Sources, TURN, Taps, across_halves, down, halves_end, mulhi};
 pub use mean::{Luma, mean_row};
 pub use response::{Codes, Gain, NODES, Nodes, Ramp, Response, limited_near_end, rounded_sd};

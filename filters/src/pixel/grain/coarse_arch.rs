@@ -1,4 +1,4 @@
-//! The passes that make white noise coarse.
+//! The passes that make white noise coarse, in registers and without.
 #![allow(unsafe_code)] // loads and stores in rows whose lengths are checked once, not at each of their seven places
 
 use super::kernel::{Taps, across_halves_rows, mulhi};
