@@ -133,7 +133,9 @@ def cargo(target, linker, flags, command, panic, runner=None, extra={}, **option
         **({f"CARGO_TARGET_{name}_RUNNER": runner} if runner else {}),
         **extra,
     }
-    std = ["--locked", "--target", target, f"-Zbuild-std=std,{panic}", "--config", LIGHT]
+    # At level 1, LLVM 22 miscompiles three f32 that become f64 for s390x; at 0 and 2 it does not.
+    light = LIGHT.replace("level=1", "level=2") if "s390x" in target else LIGHT
+    std = ["--locked", "--target", target, f"-Zbuild-std=std,{panic}", "--config", light]
     command = ["cargo", command[0], *std, *command[1:]]
     return subprocess.run(command, cwd=ROOT, env=env, text=True, **options)
 
