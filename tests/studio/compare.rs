@@ -25,7 +25,7 @@ fn a_kept_recipe_and_a_still_stand_beside_the_result() {
     let second = b.run(hashes);
     assert_eq!(second[0], first[1], "A is the recipe as it was");
     assert_ne!(second[1], first[1]);
-    let label = "return v.panes.get('in').label.textContent";
+    let label = "return v.panes.get('in').notes.firstElementChild.textContent";
     assert!(b.run(label).as_str().unwrap().starts_with("A, 1: noise"), "{}", b.run(label));
     // A follows the playhead, a still stays.
     b.press("Shift+R");
@@ -55,7 +55,7 @@ fn a_kept_recipe_and_a_still_stand_beside_the_result() {
     b.press("W");
     b.settle();
     assert!(
-        b.run("return v.panes.get('out').label.textContent")
+        b.run("return v.panes.get('out').notes.firstElementChild.textContent")
             .as_str()
             .unwrap()
             .starts_with("A, 2: noise, frame 7")
@@ -102,7 +102,7 @@ fn a_kept_recipe_and_a_still_stand_beside_the_result() {
     b.press("Shift+N");
     b.settle();
     assert_eq!(
-        b.run("return [s.references.value.length, v.panes.get('in').label.textContent.slice(0, 6)]"),
+        b.run("return [s.references.value.length, v.panes.get('in').notes.firstElementChild.textContent.slice(0, 6)]"),
         json!([2, "Source"])
     );
 }

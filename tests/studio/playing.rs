@@ -155,7 +155,7 @@ fn the_hand_on_the_timeline_sees_key_frames() {
     };
     let to =
         |n: i64| json!({ "type": "pointerMove", "duration": 0, "x": x(n), "y": at[1], "origin": "viewport" });
-    b.run("window.seen = []; s.effect(() => { void v.drawn.value; const p = v.panes.get('in'); window.seen.push([p.shown?.number, p.label.textContent]); });");
+    b.run("window.seen = []; s.effect(() => { void v.drawn.value; const p = v.panes.get('in'); window.seen.push([p.shown?.number, p.notes.firstElementChild.textContent]); });");
     moves(vec![
         to(100),
         json!({ "type": "pointerDown", "button": 0 }),
@@ -171,7 +171,7 @@ fn the_hand_on_the_timeline_sees_key_frames() {
     assert!(seen.as_array().unwrap().iter().any(about), "{seen}");
     // The hand rests: the frame itself, though the button is still down.
     let shown =
-        b.run("return [v.panes.get('in').shown.number, s.frame.value, v.panes.get('in').label.textContent]");
+        b.run("return [v.panes.get('in').shown.number, s.frame.value, v.panes.get('in').notes.firstElementChild.textContent]");
     assert_eq!(shown[0], shown[1]);
     assert!(
         (337..344).contains(&shown[1].as_i64().unwrap()) && !shown[2].as_str().unwrap().contains("about"),
@@ -193,7 +193,7 @@ fn a_jump_shows_a_key_frame_first() {
     b.until("return !document.body.textContent.includes('about 4')");
     let seen = b.run(
         "const seen = [];
-         const stop = s.effect(() => { void v.drawn.value; const p = v.panes.get('out'); seen.push(p.shown?.number + p.label.textContent.slice(6)); });
+         const stop = s.effect(() => { void v.drawn.value; const p = v.panes.get('out'); seen.push(p.shown?.number + p.notes.firstElementChild.textContent.slice(6)); });
          s.seek(170);
          while (v.panes.get('out').shown.number !== 170) await new Promise((r) => setTimeout(r));
          await new Promise((r) => setTimeout(r, 300));

@@ -294,7 +294,7 @@ fn a_restored_recipe_with_an_error_is_told() {
     b.open(&studio);
     b.run("s.addStep('noise', { strength: '9' })");
     b.settle();
-    let label = "v.panes.get('out').label.textContent";
+    let label = "v.panes.get('out').notes.firstElementChild.textContent";
     assert_eq!(b.run(&format!("return {label}")), json!("Result"));
     b.run("s.setValue(s.doc.value.steps[0].id, 'strength', 'much')");
     b.until("return document.querySelectorAll('.panelabel').length > 0 && [...document.querySelectorAll('.panelabel')].some((e) => e.textContent.includes('error') && e.textContent.includes('before'))");

@@ -199,18 +199,18 @@ fn grain_that_is_reduced_is_told_and_shown_at_its_size() {
     let (studio, b) = page(&session, "pattern:grey:size=1920x1080:frames=3");
     let badges = || {
         b.settle();
-        b.run("return ['in', 'out'].map((side) => v.panes.get(side).badge.checkVisibility())")
+        b.run("return ['in', 'out'].map((side) => !!v.panes.get(side).notes.querySelector('.badge'))")
     };
     assert_eq!(badges(), json!([false, false]));
     b.run("s.addStep('grain', {})");
     assert_eq!(badges(), json!([false, true]));
-    b.run("v.panes.get('out').badge.click()");
+    b.run("v.panes.get('out').notes.querySelector('.badge').click()");
     assert_eq!(badges(), json!([false, false]));
     assert_eq!(b.run("return v.panes.get('out').zoom()"), json!(1));
     // It can be closed for good.
     b.run("v.zoomTo(0)");
     assert_eq!(badges(), json!([false, true]));
-    b.run("v.panes.get('out').badge.nextElementSibling.click()");
+    b.run("v.panes.get('out').notes.querySelector('.badge').nextElementSibling.click()");
     assert_eq!(badges(), json!([false, false]));
     b.run("await new Promise((r) => setTimeout(r, 1000))");
     b.open(&studio);

@@ -1,6 +1,5 @@
 // @ts-check What the result (B) is compared with (A): the source, a recipe that was kept, or a still of one.
 
-import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
 import {
   against, batch, check, checked, clip, doc, effect, frame, openAs, plainDoc, reference, references, replaceRecipe, report, stillClips, toast, untracked, view,
@@ -46,13 +45,13 @@ effect(() => {
 });
 
 /** Those of this clip, and stills of others. */
-const here = () => references.value.filter((r) => r.clip === clip.value?.path || r.frame !== null);
+export const referencesHere = () => references.value.filter((r) => r.clip === clip.value?.path || r.frame !== null);
 /** @param {import('./state.js').Reference} r */
 export const titleOf = (r) => `${r.name}${r.clip === clip.value?.path ? '' : ` of ${r.clip.split('/').pop()}`}`;
 
 /** Compares with the next one; after the last one comes the source. */
 export function nextReference() {
-  const all = here();
+  const all = referencesHere();
   against.value = all[all.findIndex((r) => r.id === against.value) + 1]?.id ?? 0;
 }
 
@@ -68,11 +67,3 @@ export function dropReference() {
   references.value = references.value.filter((r) => r.id !== against.value);
   against.value = 0;
 }
-
-export const referenceMenu = () => here().length ? html`<label title="A, what the result is compared with">
-  <select aria-label="Compare with" @change=${(/** @type {any} */ e) => (against.value = Number(e.target.value))}>
-  <option value="0" .selected=${!reference.value}>A: source</option>${here().map((r) => html`<option value=${r.id}
-    .selected=${r === reference.value}>A: ${titleOf(r)}</option>`)}</select></label>` : nothing;
-
-/** @param {() => Promise<unknown>} run */
-export const reported = (run) => () => run().catch(report);

@@ -49,6 +49,14 @@ export function splitter(which) {
     }}></div>`;
 }
 
+/** A menu in a label: what its choices stand for, what they are called, and more of them.
+ * @template T @param {string} name @param {string} title @param {[T, unknown, unknown?][]} list
+ * @param {{value: T}} chosen @param {(to: T) => void} [set] @param {boolean} [disabled] */
+export const menu = (name, title, list, chosen, set = (to) => (chosen.value = to), disabled = false) => html`<label title=${title}>
+  <select aria-label=${name} ?disabled=${disabled} @change=${(/** @type {any} */ e) => set(list[e.target.selectedIndex][0])}>
+    ${list.map(([value, text, more = nothing]) => html`<option value=${value} title=${more} .selected=${value === chosen.value}>${text}</option>`)}
+  </select></label>`;
+
 /** `1 frame`, `9 frames` @param {number} frames */
 export const counted = (frames) => `${frames} frame${frames === 1 ? '' : 's'}`;
 

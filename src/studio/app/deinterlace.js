@@ -1,7 +1,7 @@
 // @ts-check How frames of two fields become whole ones: FFmpeg's bwdif, with which the clip is opened before all filters.
 
 import { html, nothing } from './vendor/lit-html.js';
-import { batch, clip, effect, frame, markers, offers, openAs, readings, references, report, selection, signal, untracked } from './state.js';
+import { batch, clip, effect, frame, markers, offer, openAs, readings, references, reported, selection, signal, untracked } from './state.js';
 import { framesOfOne } from './cutting.js';
 import { dialog } from './dialogs.js';
 
@@ -44,10 +44,9 @@ async function deinterlace(graph) {
 }
 
 export function deinterlaceDialog() {
-  const problem = signal('');
   const order = signal(orders.findLast(([option]) => clip.value?.lavfi.endsWith(option))?.[0] ?? '');
-  const choose = (/** @type {string} */ way) => deinterlace(way && way + order.value).then(() => (problem.value = ''), (error) => (problem.value = String(error.message ?? error)));
-  dialog('Deinterlace', (close) => {
+  dialog('Deinterlace', ({ close, attempt, fault }) => {
+    const choose = (/** @type {string} */ way) => attempt(() => deinterlace(way && way + order.value).then(() => false));
     const c = clip.value;
     if (!c) return nothing;
     const chosen = ways.findLast(([way]) => c.lavfi.startsWith(way))?.[0] ?? '';
@@ -60,15 +59,13 @@ export function deinterlaceDialog() {
         order.value = e.target.value;
         if (chosen) choose(chosen);
       }}>${orders.map(([option, name]) => html`<option value=${option} .selected=${order.value === option}>${name}${option || !fields ? '' : ` (${fields === 'unspecified' ? 'it says nothing: top field first' : fields})`}</option>`)}</select></label>
-      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
-      <footer><button class="main" @click=${close}>Close</button></footer>`;
+      ${fault()}<footer><button class="main" @click=${close}>Close</button></footer>`;
   }, 'narrow');
 }
 
 /** Offers it for an interlaced clip of which the user has not said what to do. */
 export function startDeinterlacing() {
-  /** @type {typeof offers.value[0] | null} */
-  let offer = null;
+  let withdraw = () => {};
   let path = '';
   effect(() => {
     const c = clip.value;
@@ -76,12 +73,11 @@ export function startDeinterlacing() {
     if (c?.path === path) return;
     path = c?.path ?? '';
     untracked(() => {
-      offers.value = offers.value.filter((o) => o !== offer);
+      withdraw();
       if (!c || !isInterlaced(c) || readings.value[c.path]?.lavfi !== undefined) return;
-      const answer = (/** @type {string} */ graph) => () => deinterlace(graph).catch(report);
-      offer = { text: `${c.name} is interlaced (${c.fields}): each frame consists of two pictures of different times.`,
-        answers: [['Deinterlace', answer(ways[1][0])], ['One frame for each field', answer(ways[2][0])], ['Leave it as it is', answer('')]] };
-      offers.value = [...offers.value, offer];
+      const answer = (/** @type {number} */ way) => reported(() => deinterlace(ways[way][0]));
+      withdraw = offer(`${c.name} is interlaced (${c.fields}): each frame consists of two pictures of different times.`,
+        [['Deinterlace', answer(1)], ['One frame for each field', answer(2)], ['Leave it as it is', answer(0)]]);
     });
   });
 }

@@ -1,10 +1,9 @@
-// @ts-check
-// Windows over the page: files, filters to add, commands, keys, renders.
+// @ts-check Windows over the page: files, filters to add, commands, keys, renders.
 
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, has, post } from './api.js';
 import {
-  addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
+  addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, messageOf, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { cuts } from './cutting.js';
 import { command, commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
@@ -13,15 +12,37 @@ import { startThumbs, withFilter } from './thumbs.js';
 import { spoken } from './controls.js';
 import { rank, synonyms } from './search.js';
 
+/** @typedef {import('./keys.js').Command} Command */
+/** What a window shows may use these. `attempt` closes the window when something is done, unless that is false; why it failed
+ * is the `problem`, for which `fault` has the place. `submit` attempts what a form is for.
+ * @typedef {{close: () => void, fault: () => unknown, problem: import('./vendor/signals-core.js').Signal<string>,
+ *   attempt: (run: () => unknown) => Promise<void>, submit: (run: (form: any) => unknown) => (e: any) => void}} Parts */
+
 /** Shows a window until it is closed. What it shows is made anew whenever a signal in it changes.
- * @param {string} title @param {(close: () => void) => unknown} body @param {string} [kind] */
+ * @param {string} title @param {(parts: Parts) => unknown} body @param {string} [kind] */
 export function dialog(title, body, kind = '') {
   const element = document.createElement('dialog');
   element.className = kind;
   element.setAttribute('aria-label', title);
   const before = /** @type {HTMLElement | null} */ (document.activeElement);
   const close = () => element.close();
-  const stop = effect(() => render(html`<header><h1>${title}</h1><button class="icon" aria-label="Close" title="Close (Esc)" @click=${close}>×</button></header>${body(close)}`, element));
+  const problem = signal('');
+  const fault = () => (problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing);
+  const attempt = async (/** @type {() => unknown} */ run) => {
+    problem.value = '';
+    try {
+      if (await run() !== false) close();
+    } catch (error) {
+      problem.value = messageOf(error);
+    }
+  };
+  const submit = (/** @type {(form: any) => unknown} */ run) => (/** @type {any} */ e) => {
+    e.preventDefault();
+    const { currentTarget } = e;
+    attempt(() => run(currentTarget));
+  };
+  const parts = { close, fault, problem, attempt, submit };
+  const stop = effect(() => render(html`<header><h1>${title}</h1><button class="icon" aria-label="Close" title="Close (Esc)" @click=${close}>×</button></header>${body(parts)}`, element));
   element.addEventListener('close', () => {
     stop();
     element.remove();
@@ -31,13 +52,13 @@ export function dialog(title, body, kind = '') {
   document.getElementById('dialogs')?.append(element);
   element.showModal();
   /** @type {HTMLElement | null} */ (element.querySelector('[autofocus]'))?.focus();
-  return { element, close };
+  return { element, ...parts };
 }
 
 /** Asks before something is lost. @param {string} text @param {string} yes @returns {Promise<boolean>} */
 export function confirm(text, yes) {
   return new Promise((resolve) => {
-    const { element } = dialog('Confirm', (close) => html`<p>${text}</p><footer><button @click=${close}>Cancel</button>
+    const { element } = dialog('Confirm', ({ close }) => html`<p>${text}</p><footer><button @click=${close}>Cancel</button>
       <button class="main" autofocus @click=${() => {
         resolve(true);
         close();
@@ -116,14 +137,17 @@ export function openRecipeDialog() {
 /** @param {string} path @returns {Promise<boolean>} whether it is opened */
 export async function openRecipeFile(path) {
   const { recipe: text, text: was } = await get(`/file?${new URLSearchParams({ path })}`);
-  const answer = await post('/recipe', { clip: null, toml: text }).catch((error) => {
-    const line = error instanceof ApiError ? error.error.line : undefined;
-    throw line ? new Error(`line ${line}: ${error.message}`) : error;
-  });
+  const recipe = await parsed({ toml: text });
   if (!(await mayLose())) return false;
-  await openedRecipe(answer.recipe, path, text, was);
+  await openedRecipe(recipe, path, text, was);
   return true;
 }
+
+/** The recipe that a text is; an error says its line. @param {{toml: string} | {chain: string}} text */
+const parsed = (text) => post('/recipe', { clip: null, ...text }).then((answer) => answer.recipe, (error) => {
+  const line = error instanceof ApiError ? error.error.line : undefined;
+  throw line ? new Error(`line ${line}: ${error.message}`) : error;
+});
 
 /** Writes what may exist: then it is replaced only if the user says so.
  * @param {(overwrite: boolean) => Promise<unknown>} put @returns {Promise<boolean>} whether it is written */
@@ -176,48 +200,32 @@ export function saveFile(title, name, write) {
 }
 
 /** Keeps the recipe among the user's own looks. */
-export function keepLook() {
-  const problem = signal('');
-  dialog('Keep as a look', (close) => html`<form @submit=${async (/** @type {any} */ e) => {
-      e.preventDefault();
-      const name = e.target.querySelector('input').value.trim();
-      try {
-        await check();
-        if (checked.value?.faults.length) throw new Error(`not kept: ${checked.value.faults[0].text}`);
-        // What is cut out of a clip is no part of a look.
-        const { toml: text } = await post('/recipe', { clip: null, recipe: { ...plainDoc(), cuts: {} }, base: baseAsked(), drafts: doc.value.drafts });
-        if (!(await written((overwrite) => post('/looks', { name, text, overwrite }, 'PUT')))) return;
-        toast(`${name} is one of your looks now`);
-        close();
-      } catch (error) {
-        problem.value = error instanceof Error ? error.message : String(error);
-      }
-    }}><input class="text" autofocus required aria-label="Name of the look" placeholder="Name">
-    <p class="dim">Looks (${keyText('look.gallery')}) shows it with every clip, and <code>--look NAME</code> renders with it.</p>
-    ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
-    <footer><button class="main">Keep</button></footer></form>`, 'narrow');
-}
+export const keepLook = () => dialog('Keep as a look', ({ submit, fault }) => html`<form @submit=${submit(async (form) => {
+    const name = form.querySelector('input').value.trim();
+    await check();
+    if (checked.value?.faults.length) throw new Error(`not kept: ${checked.value.faults[0].text}`);
+    // What is cut out of a clip is no part of a look.
+    const { toml: text } = await post('/recipe', { clip: null, recipe: { ...plainDoc(), cuts: {} }, base: baseAsked(), drafts: doc.value.drafts });
+    if (!(await written((overwrite) => post('/looks', { name, text, overwrite }, 'PUT')))) return false;
+    toast(`${name} is one of your looks now`);
+  })}><input class="text" autofocus required aria-label="Name of the look" placeholder="Name">
+  <p class="dim">Looks (${keyText('look.gallery')}) shows it with every clip, and <code>--look NAME</code> renders with it.</p>
+  ${fault()}<footer><button class="main">Keep</button></footer></form>`, 'narrow');
 
 /** The recipe as TOML or a chain, to be copied or replaced. */
 export function recipeText() {
   const text = signal(checked.value?.toml ?? '');
-  // The text has no place for what cannot be read.
-  const problem = signal(checked.value?.faults.map((f) => `left out: ${f.text}`).join('\n') ?? '');
-  dialog('Recipe as text', (close) => html`
+  const { problem } = dialog('Recipe as text', ({ fault, attempt }) => html`
     <textarea rows="18" spellcheck="false" autofocus aria-label="The recipe" .value=${text.value} @input=${(/** @type {any} */ e) => (text.value = e.target.value)}></textarea>
-    ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+    ${fault()}
     ${has('file.open') ? nothing : html`<p class="dim">Save the text as NAME.toml to render with it: <code>grainfield render INPUT OUTPUT --recipe NAME.toml</code></p>`}
     <footer><span class="dim">TOML, or a chain such as noise=strength=6</span><button @click=${() => copy(text.value, 'the recipe')}>Copy</button>
-    <button class="main" @click=${async () => {
-      try {
-        const isChain = !/^\s*(\[\[|#|\w+\s*=\s*["\d[])/.test(text.value) && text.value.trim() !== '';
-        const answer = await post('/recipe', { clip: null, [isChain ? 'chain' : 'toml']: text.value });
-        replaceRecipe(answer.recipe);
-        close();
-      } catch (error) {
-        problem.value = error instanceof ApiError && error.error.line ? `line ${error.error.line}: ${error.message}` : String(error);
-      }
-    }}>Use it</button></footer>`, 'wide');
+    <button class="main" @click=${() => attempt(async () => {
+      const isChain = !/^\s*(\[\[|#|\w+\s*=\s*["\d[])/.test(text.value) && text.value.trim() !== '';
+      replaceRecipe(await parsed(isChain ? { chain: text.value } : { toml: text.value }));
+    })}>Use it</button></footer>`, 'wide');
+  // The text has no place for what cannot be read.
+  problem.value = checked.value?.faults.map((f) => `left out: ${f.text}`).join('\n') ?? '';
 }
 
 // ---- filters, commands, keys ----
@@ -250,7 +258,7 @@ function chooser(title, first, later = signal([])) {
       one.name, `${one.id} ${one.more} ${one.group ?? ''}`);
     return all.map((one) => ({ one, score: score(one) })).filter((s) => s.score >= 0).sort((a, b) => b.score - a.score).map((s) => s.one);
   };
-  const { element } = dialog(title, (close) => {
+  const { element } = dialog(title, ({ close }) => {
     const list = found();
     const use = (/** @type {Choice} */ one, byKey = false) => {
       close();
@@ -298,19 +306,12 @@ function chooser(title, first, later = signal([])) {
   const list = element.querySelector('ul');
   if (!list || !clip.value || !first.some((one) => one.filter)) return;
   element.classList.add('pictured');
-  const thumbs = startThumbs(list, (id) => {
+  const stop = startThumbs(list, (id) => {
     const { filter, look } = every().find((one) => one.id === id) ?? {};
     if (look) return { recipe: { steps: look.steps, seed: look.seed ?? doc.value.seed }, alone: null };
     return filter ? withFilter(filter) : null;
-  });
-  const stop = effect(() => {
-    void [typed.value, unfolded.value, later.value];
-    queueMicrotask(thumbs.refresh);
-  });
-  element.addEventListener('close', () => {
-    stop();
-    thumbs.stop();
-  });
+  }, () => [typed.value, unfolded.value, later.value]);
+  element.addEventListener('close', stop);
 }
 
 /** What filters are for, in the order of the list; a filter that is in none comes last. @type {Record<string, string[]>} */
@@ -367,13 +368,14 @@ export function matchDialog() {
 export function keysDialog() {
   const waiting = signal('');
   const taken = (/** @type {string} */ key, /** @type {string} */ id) => commands.find((c) => c.id !== id && keysOf(c).includes(key));
+  const shown = (/** @type {string[]} */ keys) => keys.map((key) => html`<kbd>${pretty(key)}</kbd> `);
+  const button = (/** @type {Command} */ c) => html`<button class="key ${c.id in userKeys.value ? 'given' : ''}"
+    aria-label="${c.label}: ${keysOf(c).map(pretty).join(' ') || 'no key'}" @click=${() => (waiting.value = c.id)}>${waiting.value === c.id
+      ? 'press a key' : keysOf(c).length ? shown(keysOf(c).filter((k) => !k.endsWith('+Shift++'))) : '—'}</button>`;
   const { element } = dialog('Keys', () => html`
     <p class="dim">Click a key to change it; Backspace removes it. Keys are kept for this folder.</p>
-    <div class="keygrid">${[...new Set(commands.map((c) => c.group))].map((group) => html`<section><h2>${group}</h2><table>${commands.filter((c) => c.group === group).map((c) => html`<tr>
-      <td>${c.label}</td><td><button class="key ${c.id in userKeys.value ? 'given' : ''}" aria-label="${c.label}: ${keysOf(c).map(pretty).join(' ') || 'no key'}"
-        @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).filter((k) => !k.endsWith('+Shift++')).map((k) => html`<kbd>${pretty(k)}</kbd> `)}${waiting.value !== c.id && !keysOf(c).length ? '—' : nothing}</button></td></tr>`)}</table></section>`)}
-    ${[...new Set(fixedKeys.map((f) => f.group))].map((group) => html`<section><h2>${group}</h2><table>${fixedKeys.filter((f) => f.group === group).map((f) => html`<tr>
-      <td>${f.label}</td><td>${f.keys.map((key) => html`<kbd>${pretty(key)}</kbd> `)}</td></tr>`)}</table></section>`)}</div>
+    <div class="keygrid">${Object.entries(Object.groupBy([...commands, ...fixedKeys], (c) => c.group)).map(([group, list]) => html`<section>
+      <h2>${group}</h2><table>${list?.map((c) => html`<tr><td>${c.label}</td><td>${'id' in c ? button(/** @type {Command} */ (c)) : shown(c.keys)}</td></tr>`)}</table></section>`)}</div>
     <footer><button @click=${() => (userKeys.value = {})}>Reset</button></footer>`, 'wide');
   element.addEventListener('keydown', (e) => {
     const id = waiting.value;
@@ -396,33 +398,23 @@ export function factsDialog() {
   if (!c) return;
   const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['fields', c.lavfi ? `${c.fields}, by FFmpeg’s ${c.lavfi}` : c.fields], ['pixels', c.shape === 1 ? 'square' : `${Number(c.shape.toFixed(4))} times as wide as high`],
     ['colour', c.colour], ...(c.matrix && c.planes.includes('U') && !c.colour.includes(c.matrix) ? [['matrix', `not stated: ${c.matrix} is assumed`]] : []), ['frames', `${c.first} to ${c.estimated ? 'about ' : ''}${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
-  dialog(c.name, (close) => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
+  dialog(c.name, ({ close }) => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
     <footer>${has('file.deinterlace') ? html`<button @click=${() => {
       close();
       command('file.deinterlace').run();
     }}>Deinterlace…</button>` : nothing}<button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');
 }
 
-export function goDialog() {
-  const problem = signal('');
-  dialog('Go to', (close) => html`<form @submit=${(/** @type {any} */ e) => {
-      e.preventDefault();
-      const field = e.target.querySelector('input');
-      // What is not taken is typed anew.
-      field.select();
-      const to = frameOf(field.value);
-      if (to === null) {
-        problem.value = 'A frame (48), a distance (+100), seconds (398.4s), a time (1:02.5) or a timecode (00:00:02:12)';
-        return;
-      }
-      const c = clip.value;
-      if (c && !c.estimated && (to < c.first || to > c.last)) {
-        problem.value = `The clip ends before: it has the frames ${c.first} to ${c.last}, ${codeText(c.first)} to ${codeText(c.last)}`;
-        return;
-      }
-      seek(to);
-      close();
-    }}><input class="text digits" autofocus aria-label="Frame or time" .value=${String(frame.value)} @focus=${(/** @type {any} */ e) => e.target.select()}>
-    ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
-    <footer><button class="main">Go</button></footer></form>`, 'narrow');
-}
+export const goDialog = () => dialog('Go to', ({ submit, fault }) => html`<form @submit=${submit((form) => {
+    const field = form.querySelector('input');
+    // What is not taken is typed anew.
+    field.select();
+    const to = frameOf(field.value);
+    if (to === null) throw new Error('A frame (48), a distance (+100), seconds (398.4s), a time (1:02.5) or a timecode (00:00:02:12)');
+    const c = clip.value;
+    if (c && !c.estimated && (to < c.first || to > c.last)) {
+      throw new Error(`The clip ends before: it has the frames ${c.first} to ${c.last}, ${codeText(c.first)} to ${codeText(c.last)}`);
+    }
+    seek(to);
+  })}><input class="text digits" autofocus aria-label="Frame or time" .value=${String(frame.value)} @focus=${(/** @type {any} */ e) => e.target.select()}>
+  ${fault()}<footer><button class="main">Go</button></footer></form>`, 'narrow');

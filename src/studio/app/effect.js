@@ -1,10 +1,9 @@
-// @ts-check
-// Effects of particles, edited as the files that they are. The server changes single keys of the text; the recipe is
+// @ts-check Effects of particles, edited as the files that they are. The server changes single keys of the text; the recipe is
 // checked with that text at once, and the file is written only when it is saved.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { ApiError, get, post } from './api.js';
-import { doc, edit, editStep, effect, entry, originals, report, selectedStep, settingOf, signal, toast } from './state.js';
+import { batch, doc, edit, editStep, effect, entry, messageOf, originals, report, reported, selectedStep, settingOf, signal } from './state.js';
 import { colourText, openCurve, pointsField } from './controls.js';
 import { isCurve, short } from './moving.js';
 import { saveFile, writeFile } from './dialogs.js';
@@ -70,7 +69,7 @@ async function change(path, one, dragged = false) {
       problem.value = null;
     } catch (error) {
       if (!(error instanceof ApiError)) report(error);
-      problem.value = { spot: now.spot, text: error instanceof Error ? error.message : String(error) };
+      problem.value = { spot: now.spot, text: messageOf(error) };
     }
     if (!queue.some((q) => q.spot === now.spot)) {
       const others = new Map(pending.value);
@@ -99,19 +98,20 @@ export function effectCurves(step) {
 
 // ---- files ----
 
-/** Opens the effect of a filter; a preset becomes a file first. @param {Step} step */
-export async function openEffect(step) {
-  try {
-    if (!known.value.layer.length) known.value = await get('/effect');
-    const path = step.values.effect;
-    if (path === undefined) return await presetToFile(step);
-    if (doc.value.drafts[path] === undefined || originals.value[path] === undefined) await load(path);
-    open.value = step.id;
-    layer.value = 0;
-    problem.value = null;
-  } catch (error) {
-    report(error);
-  }
+/** Opens the effect of a filter; a preset becomes a file first. */
+export const openEffect = reported(async (/** @type {Step} */ step) => {
+  if (!known.value.layer.length) known.value = await get('/effect');
+  const path = step.values.effect;
+  if (path === undefined) return presetToFile(step);
+  if (doc.value.drafts[path] === undefined || originals.value[path] === undefined) await load(path);
+  show(step.id);
+});
+
+/** Shows an effect from its first layer on. @param {number} id of its filter */
+function show(id) {
+  batch(() => {
+    [open.value, layer.value, problem.value] = [id, 0, null];
+  });
 }
 
 /** @param {string} path */
@@ -122,23 +122,19 @@ async function load(path) {
 
 /** What a preset with the settings that are part of an effect draws, as a file in its place. @param {Step} step */
 async function presetToFile(step) {
-  const id = step.id;
-  const { chain } = await post('/recipe', { clip: null, recipe: { steps: [{ ...plainStep(step), off: false }] } });
+  const { id, name, values } = step;
+  const { chain } = await post('/recipe', { clip: null, recipe: { steps: [{ name, values, off: false }] } });
   const { text } = await post('/effect', { chain });
-  saveFile('Edit the preset as an effect file', `${step.values.preset ?? 'effect'}.toml`, async (path) => {
+  saveFile('Edit the preset as an effect file', `${values.preset ?? 'effect'}.toml`, async (path) => {
     if (!(await write(path, text))) return false;
     editStep(id, (s) => {
       const { preset, blend, light, colour, ...values } = s.values;
       return { ...s, values: { ...values, effect: path } };
     });
-    open.value = id;
-    layer.value = 0;
+    show(id);
     return true;
   });
 }
-
-/** @param {Step} step */
-const plainStep = ({ name, values }) => ({ name, values });
 
 /** Changes that were made while the file was written stay unsaved. @param {string} path @param {string} text @param {string} [was] */
 async function write(path, text, was) {
@@ -156,11 +152,10 @@ const save = (path) => write(path, textOf(path), originals.value[path]).catch(re
 function saveAs(step, path) {
   saveFile('Save the effect', path, async (to) => {
     if (!(await write(to, textOf(path)))) return false;
-    if (to === path) return true;
-    edit((d) => {
-      const { [path]: _, ...drafts } = d.drafts;
-      return { ...d, drafts, steps: d.steps.map((s) => (s.id === step.id ? { ...s, values: { ...s.values, effect: to } } : s)) };
-    });
+    if (to !== path) {
+      const { [path]: _, ...drafts } = doc.value.drafts;
+      edit((d) => ({ ...d, drafts, steps: d.steps.map((s) => (s.id === step.id ? { ...s, values: { ...s.values, effect: to } } : s)) }));
+    }
     return true;
   });
 }
@@ -168,8 +163,7 @@ function saveAs(step, path) {
 // ---- what is seen ----
 
 /** The text of a TOML string. @param {string | undefined} toml */
-function word(toml) {
-  if (toml === undefined) return '';
+function word(toml = '') {
   if (/^'[^']*'$/.test(toml)) return toml.slice(1, -1);
   const found = list(toml);
   return typeof found === 'string' ? found : toml;

@@ -3,6 +3,7 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { get } from './api.js';
 import { recent, signal } from './state.js';
+import { clockText } from './timecode.js';
 import { dialog } from './dialogs.js';
 
 /** @typedef {{name: string, bytes: number | null, images: [number, number, number] | null}} Listed */
@@ -32,15 +33,6 @@ export const size = (bytes) => {
   return `${Number((bytes / 1000 ** step).toPrecision(3))} ${['B', 'kB', 'MB', 'GB'][step]}`;
 };
 
-/** `1:02:03` or `0:04.2` @param {number} seconds */
-const length = (seconds) => {
-  const s = Math.round(seconds * 10) / 10;
-  const two = (/** @type {number} */ n) => String(n).padStart(2, '0');
-  const rest = s < 60 ? (s % 60).toFixed(1).padStart(4, '0') : two(Math.floor(s % 60));
-  const minutes = Math.floor(s / 60);
-  return minutes < 60 ? `${minutes}:${rest}` : `${Math.floor(minutes / 60)}:${two(minutes % 60)}:${rest}`;
-};
-
 /** Lets a file be chosen, or a name be typed.
  * @param {string} title @param {string} kind of the files that are shown @param {(path: string) => unknown} done
  * @param {{name?: string, action?: string, clips?: boolean}} [options] `clips`: with their sizes and lengths, those opened last,
@@ -50,7 +42,6 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
   const typed = signal(name);
   /** What the arrows have chosen: the name of a file, or of a folder with a slash. */
   const at = signal('');
-  const problem = signal('');
   /** The properties of clips, by their paths. */
   const known = signal(/** @type {Record<string, string>} */ ({}));
   let reading = new AbortController();
@@ -61,7 +52,7 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
     const { signal: mine } = reading;
     for (const path of waiting) {
       const told = await get(`/probe?${new URLSearchParams({ path })}`, mine)
-        .then((p) => `${p.width}×${p.height}${p.seconds > 0.05 ? `, ${length(p.seconds)}` : ''}`, () => '');
+        .then((p) => `${p.width}×${p.height}${p.seconds > 0.05 ? `, ${clockText(p.seconds, true)}` : ''}`, () => '');
       if (mine.aborted) return;
       waiting.delete(path);
       known.value = { ...known.value, [path]: told };
@@ -96,15 +87,8 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
       problem.value = String(error);
     }
   };
-  go(name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : lastFolder);
-  const { element, close } = dialog(title, () => {
-    const use = async (/** @type {string} */ path) => {
-      try {
-        if (await done(path) !== false) close();
-      } catch (error) {
-        problem.value = error instanceof Error ? error.message : String(error);
-      }
-    };
+  const { element, problem } = dialog(title, ({ attempt, fault, submit }) => {
+    const use = (/** @type {string} */ path) => attempt(() => done(path));
     const l = listing.value;
     // What is typed narrows the list, until it is the name of something in it.
     const text = action === 'Open' ? typed.value.trim().toLowerCase() : '';
@@ -114,16 +98,17 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
     const files = l?.files.filter((f) => readable[kind].test(f.name) && fits(f.name)) ?? [];
     const rows = [...folders.map((f) => `${f}/`), ...files.map((f) => f.name)];
     const places = l?.roots.filter(([, to]) => to !== l.trail[0]?.[1]) ?? [];
-    return html`<form @submit=${(/** @type {Event} */ e) => {
-        e.preventDefault();
+    return html`<form @submit=${submit(() => {
         const chosen = at.value;
         if (chosen.endsWith('/')) {
           [at.value, typed.value] = ['', ''];
           go(join(chosen.slice(0, -1)));
-        } else if (chosen) use(join(chosen));
-        else if (text && !isNamed && !/[/:]/.test(text) && rows.length === 1 && files.length) use(join(files[0].name));
-        else if (typed.value.trim()) use(typed.value.trim());
-      }}>
+          return false;
+        }
+        if (chosen) return done(join(chosen));
+        const isOnly = text && !isNamed && !/[/:]/.test(text) && rows.length === 1 && files.length;
+        return typed.value.trim() ? done(isOnly ? join(files[0].name) : typed.value.trim()) : false;
+      })}>
       <nav class="path" aria-label="Folder">
         <button type="button" title="The folder above" aria-label="The folder above" ?disabled=${!l || l.above === null} @click=${() => go(l?.above ?? '')}>↑</button>
         ${l?.trail.map(([part, to], i) => html`${i ? html`<span>/</span>` : nothing}<button type="button" class="crumb" aria-current=${i === l.trail.length - 1 ? 'true' : nothing} @click=${() => go(to)}>${part}</button>`)}
@@ -138,7 +123,7 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
         ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
       </div>
       ${clips ? html`<p class="dim">The studio opens files in ${(l?.roots.length ?? 1) > 1 ? 'these folders' : 'the folder in which it was started'} and in the folders inside. For a clip that is elsewhere, move or copy it here, or start the studio again with <code>grainfield studio --allow-folder FOLDER</code>.</p>` : nothing}
-      ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
+      ${fault()}
       <footer>${clips ? html`<select aria-label="Test signal" @change=${(/** @type {any} */ e) => (typed.value = `pattern:${e.target.value}`)}>
           <option selected disabled>Test signal</option>${signals.map((s) => html`<option>${s}</option>`)}</select>` : nothing}
         <label for="file-name">Name</label><input class="text" id="file-name" autofocus aria-label="File name" .value=${typed.value} @focus=${(/** @type {any} */ e) => e.target.setSelectionRange(e.target.value.lastIndexOf('/') + 1, -1)} @input=${(/** @type {any} */ e) => {
@@ -157,4 +142,5 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
     reading.abort();
     seen.disconnect();
   });
+  go(name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : lastFolder);
 }

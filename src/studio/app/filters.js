@@ -1,5 +1,4 @@
-// @ts-check
-// The list of filters, and the settings of the one that is chosen.
+// @ts-check The list of filters, and the settings of the one that is chosen.
 
 import { html, nothing, render } from './vendor/lit-html.js';
 import {
@@ -7,7 +6,7 @@ import {
 } from './state.js';
 import { control, randomSeed, splitter, spoken } from './controls.js';
 import { isCurve } from './moving.js';
-import { command, icon, keyText } from './keys.js';
+import { command, icon, keyText, tool } from './keys.js';
 import { addFilterDialog } from './dialogs.js';
 import { effectTemplate } from './effect.js';
 
@@ -128,15 +127,12 @@ function settings(step, i) {
 function template() {
   const steps = doc.value.steps;
   const step = selectedStep.value;
-  const up = command('filter.up');
-  const down = command('filter.down');
   const seedFault = checked.value?.faults.find((f) => f.step === undefined);
   return html`
     ${splitter('side')}
     <div class="panelhead">
       <h1>Filters</h1>
-      <button class="icon" title="${up.label} (${keyText('filter.up')})" aria-label=${up.label} ?disabled=${selected.value < 1} @click=${up.run}>${icon('up')}</button>
-      <button class="icon" title="${down.label} (${keyText('filter.down')})" aria-label=${down.label} ?disabled=${selected.value >= steps.length - 1} @click=${down.run}>${icon('down')}</button>
+      ${tool('filter.up')}${tool('filter.down')}
       <button class="add" title="Whole looks and presets, as pictures of this frame (${keyText('look.gallery')})" ?disabled=${!clip.value} @click=${command('look.gallery').run}>${icon('grid')}Looks</button>
       <button class="add" title="Add a filter (${keyText('filter.add')})" @click=${() => addFilterDialog()}>${icon('add')}Add</button>
     </div>

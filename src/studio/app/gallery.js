@@ -2,7 +2,7 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { get } from './api.js';
-import { addStep, applyLook, catalog, doc, effect, fine, frame, plainDoc, report, selectedStep, selected, signal } from './state.js';
+import { addStep, applyLook, catalog, doc, fine, frame, plainDoc, reported, selectedStep, selected, signal } from './state.js';
 import { spoken, usePreset, withPreset } from './controls.js';
 import { isCurve, short } from './moving.js';
 import { dialog } from './dialogs.js';
@@ -26,13 +26,9 @@ const weaker = (steps, strength) => (strength === 1 ? steps : steps.map((step) =
   return isCurve(opacity) ? step : { ...step, values: { ...step.values, opacity: short(Number(opacity) * strength, 0.01) } };
 }));
 
-/** @param {string} [shown] a filter whose presets are shown, else looks are */
-export async function galleryDialog(shown = '') {
-  try {
-    looks = await get('/looks');
-  } catch (error) {
-    return report(error);
-  }
+/** With the presets of a filter, else with looks. */
+export const galleryDialog = reported(async (/** @type {string} */ shown = '') => {
+  looks = await get('/looks');
   const filters = catalog.value.filter((f) => presetOf(f)?.choices?.length);
   const of = signal(filters.some((f) => f.name === shown) ? shown : '');
   const percent = signal(100);
@@ -80,7 +76,7 @@ export async function galleryDialog(shown = '') {
     all[at + by]?.focus();
   };
 
-  const { element } = dialog('Looks and presets', (close) => {
+  const { element } = dialog('Looks and presets', ({ close }) => {
     /** @type {[string, string][]} */
     const cards = of.value ? presetOf(filter()).choices.map((/** @type {any} */ c) => [c.id, c.help]) : looks.map((l) => [l.name, `${l.own ? 'Your own. ' : ''}${l.about}`]);
     const how = `${frame.value}|${percent.value}|${follows.value}`;
@@ -98,13 +94,5 @@ export async function galleryDialog(shown = '') {
       }}><canvas class="thumb" width="1" height="1" data-choice="${of.value}/${id}|${how}" aria-hidden="true"></canvas><b>${spoken(id)}</b><span>${more}</span></button>`)}</div>`;
   }, 'looks');
   const list = /** @type {HTMLElement} */ (element.querySelector('.gallery'));
-  const thumbs = startThumbs(list, planOf, WIDTH);
-  const stop = effect(() => {
-    void [of.value, percent.value, follows.value];
-    queueMicrotask(thumbs.refresh);
-  });
-  element.addEventListener('close', () => {
-    stop();
-    thumbs.stop();
-  });
-}
+  element.addEventListener('close', startThumbs(list, planOf, () => [of.value, percent.value, follows.value], WIDTH));
+});

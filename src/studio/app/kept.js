@@ -68,6 +68,15 @@ export function runs(addresses) {
   return found;
 }
 
+/** Gives a canvas a picture and its size. @param {HTMLCanvasElement | OffscreenCanvas} canvas @param {ImageData} image
+ * @param {CanvasRenderingContext2DSettings} [how] */
+export function putPicture(canvas, image, how) {
+  [canvas.width, canvas.height] = [image.width, image.height];
+  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', how));
+  context.putImageData(image, 0, 0);
+  return context;
+}
+
 /** Sides that a layout shows, in order. @param {string} layout @returns {Side[]} */
 export const shownSides = (layout) => {
   if (layout === 'wipe') return ['in', 'out'];

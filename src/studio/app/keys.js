@@ -1,15 +1,15 @@
 // @ts-check All commands in one table, for menus, buttons, the palette and keys. Keys are those of VirtualDub if it has
 // one, and J K L, I O, comma and period.
 
-import { svg } from './vendor/lit-html.js';
+import { html, nothing, svg } from './vendor/lit-html.js';
 import { has } from './api.js';
 import {
-  addStep, canRedo, canUndo, clip, doc, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, report, scale, seek,
-  selected, selectedStep, selection, timecode, timing, toast, undo, userKeys, view,
+  addStep, canRedo, canUndo, clip, doc, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, reported, scale,
+  seek, selected, selectedStep, selection, timecode, timing, toast, undo, userKeys, view,
 } from './state.js';
 import { cutSelection, cuts, restoreCuts, step as stepKept } from './cutting.js';
 import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js';
-import { dropReference, keepReference, nextReference, reported, swapReference } from './compare.js';
+import { dropReference, keepReference, nextReference, swapReference } from './compare.js';
 import { deinterlaceDialog } from './deinterlace.js';
 import * as dialogs from './dialogs.js';
 import { galleryDialog } from './gallery.js';
@@ -17,13 +17,13 @@ import { describeDialog } from './raw.js';
 import { copyCommand, renderDialog } from './render.js';
 import { seekKeyFrame, seekMarker, seekScene, stopSearch, toggleMarker } from './scenes.js';
 
-/** @typedef {{id: string, group: string, label: string, keys: string[], run: () => void, icon?: string,
+/** @typedef {{id: string, group: string, label: string, keys: string[], run: () => unknown, icon?: string,
  *   on?: () => boolean, can?: () => boolean}} Command */
 
 /** The shapes of icons, on 16 by 16. @type {Record<string, string>} */
 const shapes = {
   start: 'M3 3h2v10H3zM14 3v10L6 8z', end: 'M11 3h2v10h-2zM2 3v10l8-5z', back: 'M11 3v10L4 8z', forward: 'M5 3v10l7-5z',
-  play: 'M4 2v12l10-6z', stop: 'M3 3h10v10H3z', in: 'M4 2h5v2H6v8h3v2H4z', out: 'M12 2H7v2h3v8H7v2h5z',
+  play: 'M4 2v12l10-6z', stop: 'M3 3h10v10H3z',
   none: 'M3 4.4 4.4 3 8 6.6 11.6 3 13 4.4 9.4 8 13 11.6 11.6 13 8 9.4 4.4 13 3 11.6 6.6 8z',
   undo: 'M6 2v3h3a5 5 0 0 1 0 9H5v-2h4a3 3 0 0 0 0-5H6v3L1.500 6z', redo: 'M10 2v3H7a5 5 0 0 0 0 9h4v-2H7a3 3 0 0 1 0-5h3v3l4.500-4z',
   side: 'M1 3h6v10H1zM9 3h6v10H9z', stack: 'M2 1h12v6H2zM2 9h12v6H2z', one: 'M2 2h12v12H2zM4 4v8h8V4z',
@@ -42,7 +42,13 @@ export const icon = (name) => svg`<svg class="glyph" viewBox="0 0 16 16" width="
 
 const open = () => !!clip.value;
 /** @param {string} name */
-const layout = (name) => () => (view.layout.value = name);
+const layout = (name) => ({ run: () => (view.layout.value = name), on: () => view.layout.value === name });
+/** @param {import('./vendor/signals-core.js').Signal<boolean>} of */
+const toggle = (of) => ({ run: () => (of.value = !of.value), on: () => of.value });
+/** What is done with the selected filter. @param {(step: import('./state.js').Step) => unknown} run */
+const withStep = (run) => ({ run: () => selectedStep.value && run(selectedStep.value), can: () => !!selectedStep.value });
+/** @param {'ellipse' | 'rectangle'} shape */
+const mask = (shape) => ({ run: () => (drawing.value = shape), on: () => drawing.value === shape, can: () => !!selectedStep.value && open() });
 /** @param {number} by */
 const step = (by) => () => {
   if (playing.value) play(0);
@@ -54,34 +60,22 @@ const shuttle = (speed) => () => {
   play(Math.sign(now) === Math.sign(speed) ? Math.max(-8, Math.min(8, now * 2)) : speed);
 };
 /** @param {'in' | 'out'} side */
-const copyFrame = (side) => async () => {
-  try {
-    await navigator.clipboard.write([new ClipboardItem({ 'image/png': await png(side) })]);
-    toast(`frame ${frame.value} is in the clipboard`);
-  } catch (error) {
-    report(error);
-  }
-};
+const copyFrame = (side) => reported(async () => {
+  await navigator.clipboard.write([new ClipboardItem({ 'image/png': await png(side) })]);
+  toast(`frame ${frame.value} is in the clipboard`);
+});
 /** @param {'in' | 'out'} side */
-const saveFrame = (side) => async () => {
-  try {
-    dialogs.download(await png(side), `frame-${frame.value}-${side === 'in' ? 'source' : 'result'}.png`);
-  } catch (error) {
-    report(error);
-  }
-};
+const saveFrame = (side) => reported(async () =>
+  dialogs.download(await png(side), `frame-${frame.value}-${side === 'in' ? 'source' : 'result'}.png`));
 const scales = [80, 90, 100, 110, 125, 150, 175, 200];
 /** @param {number} by */
 const resize = (by) => {
   scale.value = scales[Math.max(0, Math.min(scales.length - 1, scales.indexOf(scale.value) + by))];
 };
 /** @param {string} tab */
-const showDock = (tab) => () => {
-  if (dock.value === tab && dockOpen.value) dockOpen.value = false;
-  else [dock.value, dockOpen.value] = [tab, true];
-};
+const showDock = (tab) => () => ([dock.value, dockOpen.value] = [tab, dock.value !== tab || !dockOpen.value]);
 
-/** The filter that was copied. @type {null | {name: string, values: Record<string, string>}} */
+/** The filter that was copied. @type {null | import('./state.js').Step} */
 let copied = null;
 
 /** @type {Command[]} */
@@ -96,7 +90,7 @@ const all = [
   { id: 'recipe.save', group: 'File', label: 'Save the recipe', keys: ['Ctrl+S'], run: () => dialogs.saveRecipe(false) },
   { id: 'recipe.saveas', group: 'File', label: 'Save the recipe as', keys: ['Ctrl+Shift+S'], run: () => dialogs.saveRecipe(true) },
   { id: 'recipe.look', group: 'File', label: 'Keep as look…', keys: [], run: () => dialogs.keepLook(), can: () => doc.value.steps.length > 0 },
-  { id: 'recipe.command', group: 'File', label: 'Copy as command line', keys: ['Ctrl+Shift+C'], run: () => copyCommand().catch(report), can: open },
+  { id: 'recipe.command', group: 'File', label: 'Copy as command line', keys: ['Ctrl+Shift+C'], run: reported(copyCommand), can: open },
   { id: 'recipe.text', group: 'File', label: 'Recipe as text', keys: ['Ctrl+Shift+E'], run: () => dialogs.recipeText() },
   { id: 'render.now', group: 'File', label: 'Render', keys: ['F7'], run: () => renderDialog(), can: open },
   { id: 'frame.copy.out', group: 'File', label: 'Copy the result frame', keys: ['Ctrl+2'], run: copyFrame('out'), can: open },
@@ -112,37 +106,30 @@ const all = [
   { id: 'filter.add', group: 'Filters', label: 'Add a filter', keys: ['Ctrl+F'], run: () => dialogs.addFilterDialog(), icon: 'add' },
   { id: 'look.gallery', group: 'Filters', label: 'Looks', keys: ['G'], run: () => galleryDialog(), icon: 'grid', can: open },
   { id: 'look.presets', group: 'Filters', label: 'Presets of the filter, as pictures', keys: ['Shift+G'], run: () => galleryDialog(selectedStep.value?.name), can: () => !!selectedStep.value && open() },
-  { id: 'filter.copy', group: 'Filters', label: 'Copy the filter', keys: ['Ctrl+C'], run: () => {
-    const s = selectedStep.value;
-    if (s) copied = { name: s.name, values: s.values };
-  }, can: () => !!selectedStep.value },
-  { id: 'filter.cut', group: 'Filters', label: 'Cut the filter', keys: ['Ctrl+X'], run: () => {
-    const s = selectedStep.value;
-    if (!s) return;
-    copied = { name: s.name, values: s.values };
+  { id: 'filter.copy', group: 'Filters', label: 'Copy the filter', keys: ['Ctrl+C'], ...withStep((s) => (copied = s)) },
+  { id: 'filter.cut', group: 'Filters', label: 'Cut the filter', keys: ['Ctrl+X'], ...withStep((s) => {
+    copied = s;
     removeStep(s.id);
-  }, can: () => !!selectedStep.value },
+  }) },
   { id: 'filter.paste', group: 'Filters', label: 'Paste the filter', keys: ['Ctrl+V'], run: () => copied && addStep(copied.name, copied.values) },
   { id: 'sel.restore', group: 'Selection', label: 'Bring cut frames back', keys: ['Shift+Delete'], run: restoreCuts, can: () => cuts.value.length > 0 },
   { id: 'filter.delete', group: 'Filters', label: 'Cut out the selected frames, else delete the filter', keys: ['Delete'], run: () => {
-    if (selection.value) return cutSelection();
-    const s = selectedStep.value;
-    if (s) removeStep(s.id);
+    if (selection.value) cutSelection();
+    else withStep((s) => removeStep(s.id)).run();
   }, can: () => !!selectedStep.value || !!selection.value },
-  { id: 'filter.toggle', group: 'Filters', label: 'Switch the filter on or off', keys: ['Ctrl+B'], run: () => {
-    const s = selectedStep.value;
-    if (s) editStep(s.id, (one) => ({ ...one, off: !one.off }));
-  }, can: () => !!selectedStep.value },
-  { id: 'filter.up', group: 'Filters', label: 'Move the filter up', keys: ['Alt+ArrowUp'], run: () => moveStep(selected.value, selected.value - 1), icon: 'up' },
-  { id: 'filter.down', group: 'Filters', label: 'Move the filter down', keys: ['Alt+ArrowDown'], run: () => moveStep(selected.value, selected.value + 1), icon: 'down' },
-  { id: 'mask.ellipse', group: 'Filters', label: 'Draw an ellipse as the filter’s mask', keys: ['E'], run: () => (drawing.value = 'ellipse'), can: () => !!selectedStep.value && open(), on: () => drawing.value === 'ellipse' },
-  { id: 'mask.rectangle', group: 'Filters', label: 'Draw a rectangle as the filter’s mask', keys: ['Shift+E'], run: () => (drawing.value = 'rectangle'), can: () => !!selectedStep.value && open(), on: () => drawing.value === 'rectangle' },
-  { id: 'step.back', group: 'Frames', label: 'Frame back', keys: ['ArrowLeft', ','], run: step(-1), icon: 'back' },
-  { id: 'step.forward', group: 'Frames', label: 'Frame forward', keys: ['ArrowRight', '.'], run: step(1), icon: 'forward' },
+  { id: 'filter.toggle', group: 'Filters', label: 'Switch the filter on or off', keys: ['Ctrl+B'],
+    ...withStep((s) => editStep(s.id, (one) => ({ ...one, off: !one.off }))) },
+  { id: 'filter.up', group: 'Filters', label: 'Move the filter up', keys: ['Alt+ArrowUp'], run: () => moveStep(selected.value, selected.value - 1), icon: 'up', can: () => selected.value > 0 },
+  { id: 'filter.down', group: 'Filters', label: 'Move the filter down', keys: ['Alt+ArrowDown'], run: () => moveStep(selected.value, selected.value + 1), icon: 'down',
+    can: () => selected.value < doc.value.steps.length - 1 },
+  { id: 'mask.ellipse', group: 'Filters', label: 'Draw an ellipse as the filter’s mask', keys: ['E'], ...mask('ellipse') },
+  { id: 'mask.rectangle', group: 'Filters', label: 'Draw a rectangle as the filter’s mask', keys: ['Shift+E'], ...mask('rectangle') },
+  { id: 'step.back', group: 'Frames', label: 'Frame back', keys: ['ArrowLeft', ','], run: step(-1), icon: 'back', can: open },
+  { id: 'step.forward', group: 'Frames', label: 'Frame forward', keys: ['ArrowRight', '.'], run: step(1), icon: 'forward', can: open },
   { id: 'step.back50', group: 'Frames', label: '50 frames back', keys: ['Alt+ArrowLeft', 'PageUp'], run: step(-50) },
   { id: 'step.forward50', group: 'Frames', label: '50 frames forward', keys: ['Alt+ArrowRight', 'PageDown'], run: step(50) },
-  { id: 'go.start', group: 'Frames', label: 'To the start', keys: ['Ctrl+ArrowLeft'], run: () => seek(clip.value?.first ?? 0), icon: 'start' },
-  { id: 'go.end', group: 'Frames', label: 'To the end', keys: ['Ctrl+ArrowRight'], run: () => seek(clip.value?.last ?? 0), icon: 'end' },
+  { id: 'go.start', group: 'Frames', label: 'To the start', keys: ['Ctrl+ArrowLeft'], run: () => seek(clip.value?.first ?? 0), icon: 'start', can: open },
+  { id: 'go.end', group: 'Frames', label: 'To the end', keys: ['Ctrl+ArrowRight'], run: () => seek(clip.value?.last ?? 0), icon: 'end', can: open },
   { id: 'go.scene.back', group: 'Frames', label: 'To the previous cut', keys: ['Ctrl+Shift+ArrowLeft'], run: () => seekScene(true), icon: 'sceneback', can: open },
   { id: 'go.scene.forward', group: 'Frames', label: 'To the next cut', keys: ['Ctrl+Shift+ArrowRight'], run: () => seekScene(false), icon: 'sceneforward', can: open },
   { id: 'go.key.back', group: 'Frames', label: 'To the previous key frame', keys: ['Shift+ArrowLeft'], run: () => seekKeyFrame(true), can: open },
@@ -162,30 +149,25 @@ const all = [
     seek(range()[0]);
     play(1);
   }, can: open },
-  { id: 'play.sound', group: 'Frames', label: 'Sound while playing', keys: ['Shift+M'], run: () => (sound.value = !sound.value), icon: 'sound', on: () => sound.value, can: () => !!clip.value?.sound },
+  { id: 'play.sound', group: 'Frames', label: 'Sound while playing', keys: ['Shift+M'], ...toggle(sound), icon: 'sound', can: () => !!clip.value?.sound },
   { id: 'play.faster', group: 'Frames', label: 'Play forward, faster each time', keys: ['L'], run: shuttle(1), can: open },
   { id: 'play.backward', group: 'Frames', label: 'Play backward, faster each time', keys: ['J'], run: shuttle(-1), can: open },
-  { id: 'sel.in', group: 'Selection', label: 'Selection begins here', keys: ['Home', 'I'], icon: 'in', run: () => {
-    const end = selection.value?.[1] ?? clip.value?.last ?? 0;
-    selection.value = [frame.value, Math.max(frame.value, end)];
-  }, can: open },
-  { id: 'sel.out', group: 'Selection', label: 'Selection ends here', keys: ['End', 'O'], icon: 'out', run: () => {
-    const start = selection.value?.[0] ?? clip.value?.first ?? 0;
-    selection.value = [Math.min(frame.value, start), frame.value];
-  }, can: open },
+  { id: 'sel.in', group: 'Selection', label: 'Selection begins here', keys: ['Home', 'I'],
+    run: () => (selection.value = [frame.value, Math.max(frame.value, range()[1])]), can: open },
+  { id: 'sel.out', group: 'Selection', label: 'Selection ends here', keys: ['End', 'O'],
+    run: () => (selection.value = [Math.min(frame.value, range()[0]), frame.value]), can: open },
   { id: 'sel.go.in', group: 'Selection', label: 'To the selection\u2019s first frame', keys: ['['], run: () => seek(range()[0]) },
   { id: 'sel.go.out', group: 'Selection', label: 'To the selection\u2019s last frame', keys: [']'], run: () => seek(range()[1]) },
-  { id: 'sel.all', group: 'Selection', label: 'Select everything', keys: ['Ctrl+A'], run: () => {
-    if (clip.value) selection.value = [clip.value.first, clip.value.last];
-  } },
-  { id: 'sel.none', group: 'Selection', label: 'Clear the selection', keys: ['Ctrl+D'], icon: 'none', run: () => (selection.value = null) },
-  { id: 'view.side', group: 'View', label: 'Side by side', keys: ['1'], run: layout('side'), icon: 'side', on: () => view.layout.value === 'side' },
-  { id: 'view.stack', group: 'View', label: 'One above the other', keys: ['2'], run: layout('stack'), icon: 'stack', on: () => view.layout.value === 'stack' },
-  { id: 'view.swap', group: 'View', label: 'Swap source and result', keys: ['Shift+B'], run: () => (view.swapped.value = !view.swapped.value), on: () => view.swapped.value },
-  { id: 'view.out', group: 'View', label: 'The result alone', keys: ['3', 'F9'], run: layout('out'), icon: 'one', on: () => view.layout.value === 'out' },
-  { id: 'view.in', group: 'View', label: 'The source alone', keys: ['4', 'F10'], run: layout('in') , on: () => view.layout.value === 'in' },
-  { id: 'view.wipe', group: 'View', label: 'Wipe between source and result', keys: ['5', 'W'], run: layout('wipe'), icon: 'wipe', on: () => view.layout.value === 'wipe' },
-  { id: 'view.diff', group: 'View', label: 'Difference', keys: ['6', 'D'], run: layout('diff'), icon: 'diff', on: () => view.layout.value === 'diff' },
+  { id: 'sel.all', group: 'Selection', label: 'Select everything', keys: ['Ctrl+A'],
+    run: () => (selection.value = clip.value && [clip.value.first, clip.value.last]) },
+  { id: 'sel.none', group: 'Selection', label: 'Clear the selection', keys: ['Ctrl+D'], run: () => (selection.value = null), can: open },
+  { id: 'view.side', group: 'View', label: 'Side by side', keys: ['1'], ...layout('side'), icon: 'side' },
+  { id: 'view.stack', group: 'View', label: 'One above the other', keys: ['2'], ...layout('stack'), icon: 'stack' },
+  { id: 'view.swap', group: 'View', label: 'Swap source and result', keys: ['Shift+B'], ...toggle(view.swapped) },
+  { id: 'view.out', group: 'View', label: 'The result alone', keys: ['3', 'F9'], ...layout('out'), icon: 'one' },
+  { id: 'view.in', group: 'View', label: 'The source alone', keys: ['4', 'F10'], ...layout('in') },
+  { id: 'view.wipe', group: 'View', label: 'Wipe between source and result', keys: ['5', 'W'], ...layout('wipe'), icon: 'wipe' },
+  { id: 'view.diff', group: 'View', label: 'Difference', keys: ['6', 'D'], ...layout('diff'), icon: 'diff' },
   { id: 'view.flip', group: 'View', label: 'Flip between source and result', keys: ['B', 'V'], run: () => (view.layout.value = view.layout.value === 'out' ? 'in' : 'out') },
   { id: 'compare.keep', group: 'View', label: 'Keep the recipe as A, to compare with', keys: ['R'], run: reported(() => keepReference(false)), icon: 'keep', can: open },
   { id: 'compare.still', group: 'View', label: 'Keep the result of this frame as a still, to compare with', keys: ['Shift+R'], run: reported(() => keepReference(true)), can: open },
@@ -197,13 +179,13 @@ const all = [
   { id: 'view.one', group: 'View', label: 'One to one', keys: ['Z'], run: () => zoomTo(1), on: () => view.zoom.value === 1 },
   { id: 'view.zoomin', group: 'View', label: 'Zoom in', keys: ['+', '='], run: () => zoomBy(1) },
   { id: 'view.zoomout', group: 'View', label: 'Zoom out', keys: ['-'], run: () => zoomBy(-1) },
-  { id: 'view.clipping', group: 'View', label: 'Mark clipped samples', keys: ['C'], run: () => (view.clipping.value = !view.clipping.value), icon: 'clip', on: () => view.clipping.value },
-  { id: 'view.loupe', group: 'View', label: 'Loupe', keys: ['Q'], run: () => (view.loupe.value = !view.loupe.value), icon: 'loupe', on: () => view.loupe.value },
+  { id: 'view.clipping', group: 'View', label: 'Mark clipped samples', keys: ['C'], ...toggle(view.clipping), icon: 'clip' },
+  { id: 'view.loupe', group: 'View', label: 'Loupe', keys: ['Q'], ...toggle(view.loupe), icon: 'loupe' },
   { id: 'view.field', group: 'View', label: 'Frame, top field, bottom field', keys: ['T'], run: () => (view.field.value = { '': 'top', top: 'bottom' }[view.field.value] ?? '') },
-  { id: 'view.square', group: 'View', label: 'Square pixels, or the clip’s shape', keys: ['A'], run: () => (view.square.value = !view.square.value), on: () => view.square.value },
+  { id: 'view.square', group: 'View', label: 'Square pixels, or the clip’s shape', keys: ['A'], ...toggle(view.square) },
   { id: 'view.larger', group: 'View', label: 'Enlarge interface', keys: ['Ctrl+Alt++', 'Ctrl+Alt+=', 'Ctrl+Alt+Shift++'], run: () => resize(1) },
   { id: 'view.smaller', group: 'View', label: 'Shrink interface', keys: ['Ctrl+Alt+-'], run: () => resize(-1) },
-  { id: 'filter.times', group: 'View', label: 'Time per filter', keys: ['Shift+F8'], run: () => (timing.value = !timing.value), on: () => timing.value },
+  { id: 'filter.times', group: 'View', label: 'Time per filter', keys: ['Shift+F8'], ...toggle(timing) },
   { id: 'dock.curves', group: 'View', label: 'Curves', keys: ['Ctrl+Shift+K'], run: showDock('curves') },
   { id: 'dock.scopes', group: 'View', label: 'Scopes', keys: ['S'], run: showDock('scopes') },
   { id: 'dock.measure', group: 'View', label: 'Measure', keys: ['Ctrl+Shift+M'], run: showDock('measure') },
@@ -243,6 +225,14 @@ export const pretty = (key) =>
   key.replace('Arrow', '').replace('PageUp', 'PgUp').replace('PageDown', 'PgDn');
 /** @param {string} id */
 export const keyText = (id) => keysOf(command(id)).map(pretty).join(', ');
+
+/** The button of a command: a text, or its icon. @param {string} id @param {string} [text] @param {string} [kind] */
+export const tool = (id, text, kind = text ? '' : 'icon') => {
+  const { label, icon: shape = '', on, can, run } = command(id);
+  const keys = keyText(id);
+  return html`<button class="${kind} ${on?.() ? 'lit' : ''}" title="${label}${keys ? ` (${keys})` : ''}" aria-label=${text ? nothing : label}
+    aria-pressed=${on ? String(on()) : nothing} ?disabled=${can ? !can() : false} @click=${() => run()}>${text ?? icon(shape)}</button>`;
+};
 
 /** An event as it stands in the table. @param {KeyboardEvent} e */
 export function keyName(e) {

@@ -2,8 +2,8 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, check, clip, clipTold, connected, doc, dock, dockOpen, effect, folder, frame, keepsake, markers, offers, openClip, originals, readings, recent, recipePath, references, replaceRecipe, report, savedToml, scale, selection,
-  sizes, startAutosave, timecode, userKeys, view,
+  batch, catalog, check, clip, clipTold, connected, doc, effect, folder, keepsake, offer, offers, openClip, originals, recipePath,
+  replaceRecipe, report, reported, rested, restorePage, restoreWork, savedToml, scale, sizes,
 } from './state.js';
 import { startCurves } from './curve.js';
 import { startEffects } from './effect.js';
@@ -61,7 +61,7 @@ const clock = (when) => new Date(when).toTimeString().slice(0, 5);
 /** Work that was offered. */
 const offered = new Set();
 /** @param {{id: string, when: number, clip: string | null, filters: string[]}[]} unsaved work that no page has */
-function offer(unsaved) {
+function offerWork(unsaved) {
   // What is offered for this clip comes first: the last one is shown.
   offers.value = [...unsaved.filter(({ id }) => !offered.has(id)).map((work) => ({
     work: work.id,
@@ -80,24 +80,21 @@ function take(saved) {
 }
 
 /** Offers a copy of the unsaved work of another tab. @param {{id: string, clip: string | null, filters: string[]}} work */
-function offerCopy({ id, clip, filters }) {
-  offers.value = [...offers.value, {
-    text: `Another tab has unsaved work: ${filters.join(', ') || 'an empty recipe'}${clip ? ` on ${clip}` : ''}. It stays there.`,
-    answers: [['Open a copy here', () => get(`/work?${new URLSearchParams({ id })}`).then(take).catch(report)]],
-  }];
-}
+const offerCopy = ({ id, clip, filters }) => offer(
+  `Another tab has unsaved work: ${filters.join(', ') || 'an empty recipe'}${clip ? ` on ${clip}` : ''}. It stays there.`,
+  [['Open a copy here', () => get(`/work?${new URLSearchParams({ id })}`).then(take).catch(report)]],
+);
 
 /** Offers to begin without the work that is restored, until it or its clip is left. @param {number} when */
 function offerToLeave(when) {
-  const one = { text: `Unsaved work of ${clock(when)} is restored.`, answers: /** @type {[string, () => unknown][]} */ ([['Start without it', () => beginRecipe().catch(report)]]) };
+  const withdraw = offer(`Unsaved work of ${clock(when)} is restored.`, [['Start without it', reported(beginRecipe)]]);
   const path = clip.value?.path;
   const ids = doc.value.steps.map((s) => s.id);
-  offers.value = [...offers.value, one];
   const stop = effect(() => {
     if (clip.value?.path === path && (!ids.length || doc.value.steps.some((s) => ids.includes(s.id)))) return;
     queueMicrotask(() => {
       stop();
-      offers.value = offers.value.filter((o) => o !== one);
+      withdraw();
     });
   });
 }
@@ -111,13 +108,7 @@ async function begin() {
   batch(() => {
     catalog.value = filters;
     folder.value = session.folder;
-    userKeys.value = autosave?.keys ?? {};
-    recent.value = autosave?.recent ?? [];
-    scale.value = autosave?.scale ?? 100;
-    [sizes.dock.value, sizes.side.value] = autosave?.sizes ?? [0, 0];
-    timecode.value = autosave?.timecode ?? true;
-    readings.value = autosave?.readings ?? {};
-    [view.layout.value, dock.value, dockOpen.value, view.hints.value] = autosave?.layout ?? ['side', 'curves', true, true];
+    restorePage(autosave ?? {});
     savedToml.value = 'version = 1\n';
   });
   // The same clip continues at its position.
@@ -129,7 +120,7 @@ async function begin() {
     savedToml.value = await asSaved({ steps: [], seed: null });
   }
   startDeinterlacing();
-  offer(unsaved);
+  offerWork(unsaved);
   if (elsewhere) offerCopy(elsewhere);
   if (resume && (autosave.recipe?.steps.length || (autosave.recipe && autosave.recipePath))) {
     take(autosave);
@@ -138,16 +129,11 @@ async function begin() {
     const { recipe, name, text, was } = start.recipe;
     await openedRecipe(recipe, name, text, was);
   }
-  if (resume) {
-    frame.value = autosave.frame ?? frame.value;
-    selection.value = autosave.selection ?? null;
-    markers.value = autosave.markers ?? [];
-    references.value = autosave.references ?? [];
-  }
+  if (resume) restoreWork(autosave);
   await loadJobs();
-  startAutosave(save);
+  rested(400, keepsake, () => save());
   addEventListener('pagehide', () => save(true));
-  listen((told) => (told.type === 'unsaved' ? get('/unsaved').then(offer, report) : onTold(told)), (is) => {
+  listen((told) => (told.type === 'unsaved' ? get('/unsaved').then(offerWork, report) : onTold(told)), (is) => {
     const isBack = is && !connected.value;
     connected.value = is;
     // Its length may have been told before this page listened.

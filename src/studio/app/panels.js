@@ -1,63 +1,59 @@
-// @ts-check
-// The parts around the pictures: the bar, the dock with curves, scopes and jobs, the loupe, and the status line.
+// @ts-check The parts around the pictures: the bar, the dock with curves, scopes and jobs, the loupe, and the status line.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { blob, get, picture, post } from './api.js';
 import {
-  area, batch, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, key, markers, offers, openClip, recipePath, reference, report, selection, signal, simulating, toast, toasts, view,
+  afterwards, against, area, batch, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, isGone, key, latest,
+  markers, offer, offers, openClip, recipePath, reference, report, reported, selection, signal, simulating, toast, toasts, view,
 } from './state.js';
-import { busy, codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, zoomTo } from './viewer.js';
-import { command, icon, keyText } from './keys.js';
+import { busy, codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, surrounds, zoomTo } from './viewer.js';
+import { command, icon, keyText, tool } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
 import { changeJob, optionsOf, renderDialog } from './render.js';
-import { referenceMenu } from './compare.js';
+import { putPicture } from './kept.js';
+import { referencesHere, titleOf } from './compare.js';
 import { dialog } from './dialogs.js';
-import { counted, splitter } from './controls.js';
+import { counted, menu, splitter } from './controls.js';
+import { clockText } from './timecode.js';
 
 /** @typedef {{id: string, name: string, input: string, output: string, options: string[], state: string, frames: number,
  *   reason: string | null, by: string | null, here: boolean}} Job */
 
 // ---- the bar ----
 
-/** @param {string} id @param {string} [text] */
-const tool = (id, text) => {
-  const c = command(id);
-  const keys = keyText(id);
-  return html`<button class="${text ? '' : 'icon'} ${c.on?.() ? 'lit' : ''}" title="${c.label}${keys ? ` (${keys})` : ''}" aria-label=${text ? nothing : c.label}
-    aria-pressed=${c.on ? String(c.on()) : nothing} ?disabled=${c.can ? !c.can() : false} @click=${c.run}>${c.icon ? icon(c.icon) : nothing}${text ?? ''}</button>`;
-};
-
 function bar() {
   const c = clip.value;
   const isDiff = view.layout.value === 'diff';
-  const gain = isDiff ? view.diffGain : view.gain;
-  const planes = c?.planes ?? [];
+  const gainName = isDiff ? 'Gain of the difference' : 'Gain';
   const shownPane = [...panes.values()].find((p) => p.canvas.isConnected);
   const fits = (/** @type {number} */ z) => (c && shownPane ? ` ${Math.round(shownPane.zoom(z) * 100)} %` : '');
+  /** @type {[number, string, string?][]} */
+  const zooms = [
+    [0, `Fit${fits(0)}`, 'Larger pictures are reduced; smaller ones grow by whole steps'],
+    [-1, `Fill${fits(-1)}`, 'To the edges of the pane; enlarged, some pixels are wider than others'],
+    ...[...new Set([0.25, 0.5, 1, 2, 3, 4, 8, 16, view.zoom.value])].filter((z) => z > 0).sort((a, b) => a - b)
+      .map((z) => /** @type {[number, string]} */ ([z, `${short(z * 100)} %`])),
+  ];
   void drawn.value;
+  const kept = referencesHere().map((r) => /** @type {[number, string]} */ ([r.id, `A: ${titleOf(r)}`]));
   const name = recipePath.value.split('/').pop() || 'unsaved recipe';
   return html`
     <span class="group">${tool('file.open', 'Open clip')}${tool('render.now', 'Render')}</span>
     <span class="group">${tool('recipe.open', 'Open recipe')}${tool('recipe.save', 'Save recipe')}
       <span class="recipe" title=${recipePath.value}>${name}</span>${dirty.value ? html`<span title="changed since the last save">•</span>` : nothing}</span>
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
-    <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}${tool('compare.keep')}</span>${referenceMenu()}
-    <label title="Zoom"><select aria-label="Zoom" @change=${(/** @type {any} */ e) => zoomTo(Number(e.target.value))}>
-      ${[...new Set([0, -1, 0.25, 0.5, 1, 2, 3, 4, 8, 16, view.zoom.value])].sort((a, b) => (a > 0 && b > 0 ? a - b : b <= 0 && a <= 0 ? b - a : a - b)).map((z) => html`<option value=${z} .selected=${z === view.zoom.value} title=${z === 0 ? 'Larger pictures are reduced; smaller ones grow by whole steps' : z < 0 ? 'To the edges of the pane; enlarged, some pixels are wider than others' : nothing}>${z > 0 ? `${short(z * 100)} %` : `${z < 0 ? 'Fill' : 'Fit'}${fits(z)}`}</option>`)}</select></label>
-    <label title="Plane"><select aria-label="Plane" @change=${(/** @type {any} */ e) => (view.plane.value = Number(e.target.value))}>
-      <option value="-1" .selected=${view.plane.value < 0}>RGB</option>
-      ${planes.map((p, i) => html`<option value=${i} .selected=${view.plane.value === i}>${p}</option>`)}</select></label>
-    <label title="Field of an interlaced picture (${keyText('view.field')})"><select aria-label="Field" @change=${(/** @type {any} */ e) => (view.field.value = e.target.value)}>
-      ${[['', 'Fields'], ['top', 'Top'], ['bottom', 'Bottom']].map(([id, name]) => html`<option value=${id} .selected=${view.field.value === id}>${name}</option>`)}</select></label>
-    ${!c || c.shape === 1 ? nothing : html`<label title="Shape of the pixels (${keyText('view.square')}): that of the clip, or one sample as a square"><select aria-label="Pixels" @change=${(/** @type {any} */ e) => (view.square.value = e.target.value === '1')}>
-      <option value="" .selected=${!view.square.value}>${short(c.shape)}:1</option><option value="1" .selected=${view.square.value}>Square</option></select></label>`}
-    <label title=${isDiff ? 'Gain of the difference' : 'Gain'}><select aria-label=${isDiff ? 'Gain of the difference' : 'Gain'} @change=${(/** @type {any} */ e) => (gain.value = Number(e.target.value))}>
-      ${[0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => html`<option value=${g} .selected=${g === gain.value}>${isDiff ? 'Diff' : 'Gain'} ${g}×</option>`)}</select></label>
-    <label title="Gamma of the view, after the gain"><select aria-label="Gamma" ?disabled=${isDiff} @change=${(/** @type {any} */ e) => (view.gamma.value = Number(e.target.value))}>
-      ${[0.45, 0.6, 0.8, 1, 1.25, 1.6, 2.2].map((g) => html`<option value=${g} .selected=${g === view.gamma.value}>γ ${g}</option>`)}</select></label>
+    <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}${tool('compare.keep')}</span>
+    ${kept.length ? menu('Compare with', 'A, what the result is compared with', [[0, 'A: source'], ...kept], { value: reference.value?.id ?? 0 },
+      (id) => (against.value = id)) : nothing}
+    ${menu('Zoom', 'Zoom', zooms, view.zoom, zoomTo)}
+    ${menu('Plane', 'Plane', [[-1, 'RGB'], ...(c?.planes ?? []).map((p, i) => /** @type {[number, string]} */ ([i, p]))], view.plane)}
+    ${menu('Field', `Field of an interlaced picture (${keyText('view.field')})`, [['', 'Fields'], ['top', 'Top'], ['bottom', 'Bottom']], view.field)}
+    ${!c || c.shape === 1 ? nothing : menu('Pixels', `Shape of the pixels (${keyText('view.square')}): that of the clip, or one sample as a square`,
+      [[false, `${short(c.shape)}:1`], [true, 'Square']], view.square)}
+    ${menu(gainName, gainName, [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => [g, `${isDiff ? 'Diff' : 'Gain'} ${g}×`]), isDiff ? view.diffGain : view.gain)}
+    ${menu('Gamma', 'Gamma of the view, after the gain', [0.45, 0.6, 0.8, 1, 1.25, 1.6, 2.2].map((g) => [g, `γ ${g}`]), view.gamma, undefined, isDiff)}
     <span class="group">${tool('view.clipping')}${tool('view.loupe')}</span>
-    <label title="Surround"><select aria-label="Surround" @change=${(/** @type {any} */ e) => (view.surround.value = e.target.value)}>
-      ${['black', 'dark', 'grey'].map((s) => html`<option value=${s} .selected=${s === view.surround.value}>${s}</option>`)}</select></label>
+    ${menu('Surround', 'Surround', Object.keys(surrounds).map((s) => [s, s]), view.surround)}
     <span class="space"></span>
     <span class="group">${tool('help.palette', 'Find')}${tool('help.keys', '?')}</span>`;
 }
@@ -69,44 +65,27 @@ const short = (n) => String(Number(n.toFixed(2)));
 
 const scopes = /** @type {const} */ (['histogram', 'waveform', 'parade', 'vectorscope']);
 const scopeSide = signal(/** @type {'in' | 'out'} */ ('out'));
-let scoping = false;
-let scopeAgain = false;
 /** When scopes may be drawn again while something plays: they take half of the time at most. */
 let scopesRest = 0;
 /** The frame of the scopes. */
 const scopedFrame = signal(0);
 
-async function drawScopes() {
+const drawScopes = latest(async () => {
   if (dock.value !== 'scopes' || !dockOpen.value || !clip.value || scrubbing.value) return;
-  if (playing.value && (scoping || performance.now() < scopesRest)) return;
-  if (scoping) {
-    scopeAgain = true;
-    return;
-  }
-  scoping = true;
-  do {
-    scopeAgain = false;
-    const begun = performance.now();
-    const at = frame.value;
-    const side = scopeSide.value;
-    if (side === 'out' && !key.value) break;
-    try {
-      await Promise.all(scopes.map(async (scope) => {
-        const got = await picture(`/scopes/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${at}?side=${side}&scope=${scope}`);
-        const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(`canvas[data-scope=${scope}]`));
-        if (!canvas) return;
-        [canvas.width, canvas.height] = [got.image.width, got.image.height];
-        /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
-        canvas.dataset.frame = String(at);
-      }));
-    } catch (error) {
-      if (!(error instanceof Error && /** @type {any} */ (error).status === 410)) report(error);
-    }
-    scopesRest = Math.max(begun + 250, 2 * performance.now() - begun);
-    scopedFrame.value = at;
-  } while (scopeAgain);
-  scoping = false;
-}
+  const begun = performance.now();
+  const at = frame.value;
+  const side = scopeSide.value;
+  if ((playing.value && begun < scopesRest) || (side === 'out' && !key.value)) return;
+  await Promise.all(scopes.map(async (scope) => {
+    const got = await picture(`/scopes/${clip.value?.id}/${side === 'in' ? '0' : key.value}/${at}?side=${side}&scope=${scope}`);
+    const canvas = /** @type {HTMLCanvasElement | null} */ (document.querySelector(`canvas[data-scope=${scope}]`));
+    if (!canvas) return;
+    putPicture(canvas, got.image);
+    canvas.dataset.frame = String(at);
+  })).catch((error) => isGone(error) || report(error));
+  scopesRest = Math.max(begun + 250, 2 * performance.now() - begun);
+  scopedFrame.value = at;
+});
 
 const names = { histogram: 'Histogram, RGB', waveform: 'Waveform, luma', parade: 'RGB parade', vectorscope: 'Vectorscope' };
 /** The shares of red and blue in luma, by the matrix of the clip. */
@@ -167,21 +146,17 @@ const progress = signal(/** @type {Record<string, any>} */ ({}));
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let looking;
-export async function loadJobs() {
+export const loadJobs = reported(async () => {
   clearTimeout(looking);
-  try {
-    const told = await get('/jobs');
-    batch(() => {
-      jobs.value = told;
-      // What an earlier run has told is not how far the next one is.
-      progress.value = Object.fromEntries(Object.entries(progress.value).filter(([name]) => told.jobs.some((/** @type {Job} */ j) => j.name === name && j.state === 'running' && j.here)));
-    });
-    // Nobody tells when another program's render ends, or that of a studio that was killed.
-    if (!jobs.value.running && jobs.value.jobs.some((j) => j.state === 'running')) looking = setTimeout(loadJobs, 2000);
-  } catch (error) {
-    report(error);
-  }
-}
+  const told = await get('/jobs');
+  batch(() => {
+    jobs.value = told;
+    // What an earlier run has told is not how far the next one is.
+    progress.value = Object.fromEntries(Object.entries(progress.value).filter(([name]) => told.jobs.some((/** @type {Job} */ j) => j.name === name && j.state === 'running' && j.here)));
+  });
+  // Nobody tells when another program's render ends, or that of a studio that was killed.
+  if (!jobs.value.running && jobs.value.jobs.some((j) => j.state === 'running')) looking = setTimeout(loadJobs, 2000);
+});
 
 /** @param {any} told */
 export function onTold(told) {
@@ -235,32 +210,27 @@ const start = () => {
   return verb('start')();
 };
 
-/** `1:02:03`, `2:03` @param {number} seconds */
-const clockText = (seconds) => {
-  const [h, m, s] = [seconds / 3600, (seconds / 60) % 60, seconds % 60].map(Math.floor);
-  return `${h ? `${h}:${String(m).padStart(2, '0')}` : m}:${String(s).padStart(2, '0')}`;
-};
-
-/** The finished file that is watched in the place of the clip. @type {null | {path: string, offer: typeof offers.value[0]}} */
+/** The finished file that is watched in the place of the clip, and the offer of the way back.
+ * @type {null | {path: string, back: [string, () => unknown][], withdraw: () => void}} */
 let watched = null;
 
-/** Plays a finished file as it is; the recipe stays for the way back. @param {string} path */
-async function watch(path) {
-  const was = { clip: clip.value, frame: frame.value, layout: view.layout.value, selection: selection.value, markers: markers.value };
-  const here = watched?.path === was.clip?.path ? watched?.offer : undefined;
-  const back = async () => {
-    if (!was.clip) return;
-    view.layout.value = was.layout;
-    await openClip(was.clip.path);
-    [frame.value, selection.value, markers.value] = [was.frame, was.selection, was.markers];
-  };
+/** Plays a finished file as it is; the recipe stays for the way back. */
+const watch = reported(async (/** @type {string} */ path) => {
+  const c = clip.value;
+  const was = [frame.value, selection.value, markers.value];
+  const layout = view.layout.value;
+  /** @type {[string, () => unknown][]} */
+  const back = watched && watched.path === c?.path ? watched.back : !c ? [] : [[`Back to ${c.name}`, reported(async () => {
+    view.layout.value = layout;
+    await openClip(c.path);
+    [frame.value, selection.value, markers.value] = /** @type {any} */ (was);
+  })]];
   await openClip(path);
   view.layout.value = 'in';
-  const offer = { text: `${path} is shown as it is, without the filters.`, answers: here?.answers ?? (was.clip ? [[`Back to ${was.clip.name}`, () => back().catch(report)]] : []) };
-  offers.value = [...offers.value.filter((o) => o !== watched?.offer), /** @type {typeof offers.value[0]} */ (offer)];
-  watched = { path: clip.value?.path ?? path, offer: offers.value[offers.value.length - 1] };
+  watched?.withdraw();
+  watched = { path: clip.value?.path ?? path, back, withdraw: offer(`${path} is shown as it is, without the filters.`, back) };
   play(1);
-}
+});
 
 /** The rows of each job: an element that moves with it. @type {Map<string, HTMLElement>} */
 const rowsOf = new Map();
@@ -284,16 +254,14 @@ function jobsTemplate() {
   const [now, next, done] = [0, 1, 2].map((n) => rows.filter((r) => rank(r) === n));
   const shown = [...now, ...next, ...done.reverse()];
   /** Moves a job over its neighbour in this order, which may stand several places away in the list. @param {number} i @param {number} by */
-  const move = (i, by) => async () => {
+  const move = (i, by) => reported(async () => {
     const [from, to] = [shown[i], shown[i + by]].map((r) => rows.indexOf(r));
-    const name = to < from ? 'up' : 'down';
     try {
-      for (let n = Math.abs(to - from); n > 0; n--) await post(`/jobs/${name}`, { id: shown[i].id });
-    } catch (error) {
-      report(error);
+      for (let n = Math.abs(to - from); n > 0; n--) await post(`/jobs/${to < from ? 'up' : 'down'}`, { id: shown[i].id });
+    } finally {
+      await loadJobs();
     }
-    await loadJobs();
-  };
+  });
   const ids = shown.map((r) => r.id).join();
   if (order.ids !== ids) order = { ids, since: ids.startsWith(order.ids) ? order.since : performance.now() };
   for (const id of rowsOf.keys()) if (!shown.some((r) => r.id === id)) rowsOf.delete(id);
@@ -324,7 +292,7 @@ function jobsTemplate() {
             ${!/^(waiting|postponed|failed)$/.test(r.state) ? nothing : html`<button class="small" title=${optionsOf(r.options) ? 'Open the render window with the choices of this job' : `The job has options that the render window does not have: change them in ${list}`}
               ?disabled=${!optionsOf(r.options)} @click=${() => changeJob(r).catch(report)}>Change</button>`}
             ${(actions[state] ?? []).map(([name, label, title]) => html`<button class="small" title=${title} @click=${verb(name, r.id)}>${label}</button>`)}
-            ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => watch(r.name).catch(report)}>Play</button>` : nothing}
+            ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => watch(r.name)}>Play</button>` : nothing}
             ${r.state === 'done' && jobs.value.shows ? html`<button class="small" title="Open the folder of the finished file"
               @click=${verb('show', r.id)}>Show file</button>` : nothing}
             <button class="icon" title="Remove" aria-label="Remove" @click=${verb('remove', r.id)}>${icon('none')}</button></td></tr>
@@ -340,7 +308,7 @@ const plot = signal(/** @type {{url: string, what: string} | null} */ (null));
 const plotting = signal(/** @type {AbortController | null} */ (null));
 
 /** Measures the result, or the source. @param {'in' | 'out'} side */
-const measure = (side) => async () => {
+const measure = (side) => reported(async () => {
   const c = clip.value;
   if (!c) return;
   const mine = new AbortController();
@@ -351,12 +319,10 @@ const measure = (side) => async () => {
     const got = await blob(`/plot/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}${region}`, mine.signal);
     if (plot.value) URL.revokeObjectURL(plot.value.url);
     plot.value = { url: URL.createObjectURL(got), what: `${side === 'in' ? 'the source' : 'what the filters add'} from frame ${frame.value}` };
-  } catch (error) {
-    report(error);
   } finally {
     if (plotting.value === mine) plotting.value = null;
   }
-};
+});
 
 /** The plots in a window of their own, at their own size. */
 const enlarge = () => {
@@ -433,6 +399,7 @@ function loupe() {
 
 function status() {
   const c = clip.value;
+  void drawn.value;
   const made = checked.value?.made;
   const at = codes.value;
   const changed = made && c && (made.format !== c.format || made.width !== c.width || made.height !== c.height);
@@ -452,10 +419,7 @@ function status() {
 export function startPanels() {
   const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
   effect(() => render(bar(), byId('bar')));
-  effect(() => {
-    void drawn.value;
-    render(status(), byId('status'));
-  });
+  effect(() => render(status(), byId('status')));
   effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}</p>`), byId('toasts')));
   effect(() => render([connected.value ? nothing : html`<p class="lost" role="alert">Connection lost: the studio does not answer. Your work stays in this page. Start <code>grainfield studio</code> again in <code>${folder.value}</code>, and it goes on here.</p>`, ...offers.value.slice(-1).map((o) => {
     const drop = () => (offers.value = offers.value.filter((other) => other !== o));
@@ -468,7 +432,7 @@ export function startPanels() {
   effect(() => {
     const path = clip.value?.path;
     if (!watched || path === watched.path) return;
-    offers.value = offers.value.filter((o) => o !== watched?.offer);
+    watched.withdraw();
     watched = null;
   });
   const dockBox = byId('dock');
@@ -484,20 +448,9 @@ export function startPanels() {
     resizeCurves(Math.floor(plot.clientWidth), Math.floor(plot.clientHeight), ((a.left - b.left) * plot.clientWidth) / (a.width || 1));
   };
   new ResizeObserver(measure).observe(dockBox);
-  effect(() => {
-    void [dock.value, dockOpen.value, checked.value];
-    queueMicrotask(measure);
-  });
-  effect(() => {
-    void [dock.value, dockOpen.value, scopeSide.value, key.value, frame.value, clip.value, playing.value, scrubbing.value];
-    queueMicrotask(drawScopes);
-  });
-  const loupeBox = byId('loupebox');
-  effect(() => {
-    render(view.loupe.value && clip.value && pointer.value ? loupe() : nothing, loupeBox);
-    void [pointer.value, drawn.value];
-    if (view.loupe.value) queueMicrotask(drawLoupe);
-  });
+  afterwards(() => [dock.value, dockOpen.value, checked.value], measure);
+  afterwards(() => [dock.value, dockOpen.value, scopeSide.value, key.value, frame.value, clip.value, playing.value, scrubbing.value], drawScopes);
+  afterwards(() => [drawn.value, render(view.loupe.value && clip.value && pointer.value ? loupe() : nothing, byId('loupebox'))], drawLoupe);
   effect(() => {
     // What another picture is waited for is not told to its end.
     void [frame.value, key.value, busy.value];

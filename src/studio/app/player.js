@@ -2,7 +2,7 @@
 // that is on its way is given up. Sound follows the picture.
 
 import { blob, picture } from './api.js';
-import { clip, effect, frame, frameAt, key, rate, report, seek, signal, timeOf, toast, view } from './state.js';
+import { clip, effect, frame, frameAt, key, rate, report, reported, rested, seek, signal, timeOf, toast, view } from './state.js';
 import { keptRanges } from './cutting.js';
 import { kept, keptOf, keep, LIMIT, shownSides } from './kept.js';
 
@@ -38,26 +38,9 @@ let paneOf = () => {
 /** @param {(side: Side) => Shows} panes */
 export function startPlayer(panes) {
   paneOf = panes;
-  effect(() => {
-    void [sound.value, clip.value];
-    loadSound().catch(report);
-  });
-  /** @type {AbortController | null} */
-  let ahead = null;
-  let waiting = 0;
-  effect(() => {
-    void [clip.value, key.value, frame.value, view.layout.value, view.zoom.value, view.center.value];
-    ahead?.abort();
-    clearTimeout(waiting);
-    if (!clip.value || playing.value || scrubbing.value) return;
-    const mine = (ahead = new AbortController());
-    // The frame itself comes first.
-    const begin = () => {
-      if (sides().some((side) => paneOf(side).running)) waiting = setTimeout(begin, 100);
-      else prepare(mine.signal).catch(() => {});
-    };
-    waiting = setTimeout(begin, 500);
-  });
+  effect(loadSound);
+  rested(500, () => (!clip.value || playing.value || scrubbing.value ? null
+    : [key.value, frame.value, view.layout.value, view.zoom.value, view.center.value]), (_, stop) => prepare(stop).catch(() => {}));
 }
 
 /** Sides that play. */
@@ -88,6 +71,9 @@ function there(n) {
 /** Makes the next frames and the last ones while nothing else happens: a step then shows them at once.
  * @param {AbortSignal} stop */
 async function prepare(stop) {
+  // The frame itself comes first.
+  while (sides().some((side) => paneOf(side).running)) await new Promise((resume) => setTimeout(resume, 100));
+  if (stop.aborted) return;
   const c = clip.value;
   const at = frame.value;
   playSide.value = 'both';
@@ -129,14 +115,9 @@ async function run(mine) {
     last += b - a + 1;
     ends += timeOf(b + 1) - timeOf(a);
   }
-  const numberOf = (/** @type {number} */ i) => {
-    const [a, , begin] = parts.findLast((p) => p[2] <= i) ?? parts[0];
-    return a + i - begin;
-  };
-  const timeAt = (/** @type {number} */ i) => {
-    const [a, , begin, time] = parts.findLast((p) => p[2] <= i) ?? parts[0];
-    return time + timeOf(a + i - begin) - timeOf(a);
-  };
+  const partOf = (/** @type {number} */ i) => parts.findLast((p) => p[2] <= i) ?? parts[0];
+  const numberOf = (/** @type {number} */ i) => partOf(i)[0] + i - partOf(i)[2];
+  const timeAt = (/** @type {number} */ i) => partOf(i)[3] + timeOf(numberOf(i)) - timeOf(partOf(i)[0]);
   /** The position that is shown at a time, also beyond the ends. */
   const positionAt = (/** @type {number} */ time) => {
     if (time < 0) return -1;
@@ -260,7 +241,7 @@ let sounding = null;
 const SOUND_PART = 8 << 20;
 
 /** The sound of the clip, fetched when it is first wanted; the browser plays what it can. */
-async function loadSound() {
+const loadSound = reported(async () => {
   const c = clip.value;
   if (!c?.sound || !sound.value || sounding?.clip === c.id) return;
   if (sounding) URL.revokeObjectURL(sounding.audio.src);
@@ -273,7 +254,7 @@ async function loadSound() {
     toast('the browser cannot play the sound of this clip', true);
   };
   audio.src = URL.createObjectURL(new Blob(parts));
-}
+});
 
 /** Lets the sound go on where the picture is. @param {number} time @param {number} speed 0 is silence */
 function hear(time, speed) {

@@ -1,7 +1,7 @@
 // @ts-check Files of samples without a header: the user says their size, format and rate.
 
-import { html, nothing } from './vendor/lit-html.js';
-import { effect, openClip, readings, signal, undescribed } from './state.js';
+import { html } from './vendor/lit-html.js';
+import { effect, openClip, readings, undescribed } from './state.js';
 import { dialog } from './dialogs.js';
 
 /** Usual formats; any other name of FFmpeg's can be typed. */
@@ -11,28 +11,22 @@ const formats = ['yuv420p', 'yuv422p', 'yuv444p', 'yuv420p10', 'yuv422p10', 'yuv
 export function describeDialog(path) {
   const [, size, format, rate] = readings.value[path]?.raw?.match(/^([^:]*):([^:]*):(.*)$/) ?? [];
   const [width, height] = (size ?? path.match(/(\d{2,5}x\d{2,5})(?!.*\dx\d)/)?.[1] ?? '1920x1080').split('x');
-  const problem = signal('');
-  dialog('Samples without a header', (close) => html`<p class="dim">${path} has no header that says what it contains. A wrong size or format shows as slanted or coloured noise: open <i>Describe the samples</i> again then.</p>
-    <form class="grid" @submit=${async (/** @type {any} */ e) => {
-      e.preventDefault();
-      const part = (/** @type {string} */ name) => e.target.elements[name].value.trim();
+  dialog('Samples without a header', ({ close, submit, fault }) => html`<p class="dim">${path} has no header that says what it contains. A wrong size or format shows as slanted or coloured noise: open <i>Describe the samples</i> again then.</p>
+    <form class="grid" @submit=${submit((form) => {
+      const part = (/** @type {string} */ name) => form.elements[name].value.trim();
       const before = readings.value;
       readings.value = { ...before, [path]: { ...before[path], raw: `${part('width')}x${part('height')}:${part('format')}:${part('rate')}` } };
-      try {
-        await openClip(path);
-        close();
-      } catch (error) {
+      return openClip(path).catch((error) => {
         readings.value = before;
-        problem.value = error instanceof Error ? error.message : String(error);
-      }
-    }}>
+        throw error;
+      });
+    })}>
     <label for="s-width">Width</label><input id="s-width" name="width" class="text" inputmode="numeric" required autofocus .value=${width}>
     <label for="s-height">Height</label><input id="s-height" name="height" class="text" inputmode="numeric" required .value=${height}>
     <label for="s-format">Format</label><input id="s-format" name="format" class="text" list="s-formats" required title="A name of FFmpeg’s: ffmpeg -pix_fmts lists them" .value=${format ?? formats[0]}>
     <datalist id="s-formats">${formats.map((name) => html`<option>${name}</option>`)}</datalist>
     <label for="s-rate">Frames a second</label><input id="s-rate" name="rate" class="text" required title="25, 23.976 or 30000/1001" .value=${rate ?? '25'}>
-    ${problem.value ? html`<p class="fault" role="alert">${problem.value}</p>` : nothing}
-    <footer><button type="button" @click=${close}>Cancel</button><button class="main">Open</button></footer></form>`, 'narrow');
+    ${fault()}<footer><button type="button" @click=${close}>Cancel</button><button class="main">Open</button></footer></form>`, 'narrow');
 }
 
 /** Asks about each file that is opened and not described yet. */

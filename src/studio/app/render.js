@@ -2,7 +2,10 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
-import { addStep, check, checked, clip, doc, dock, dockOpen, effect, folder, inPlace, isFine, key, openAs, range, recipePath, selected, selection, signal, timeOf, timeText, toast, unsavedEffects } from './state.js';
+import {
+  addStep, check, checked, clip, doc, dock, dockOpen, folder, inPlace, isFine, key, messageOf, openAs, range, recipePath, rested, selected,
+  selection, signal, timeOf, timeText, toast, unsavedEffects,
+} from './state.js';
 import { cutsOf, framesText, keptRanges } from './cutting.js';
 import { automatic, codecs, deliveriesOf, encoderNames, formats, images, qualities, split, transfers, tunings, videos, warningOf, withAlpha } from './deliveries.js';
 import { counted } from './controls.js';
@@ -112,7 +115,6 @@ function rangesOf(text, c) {
 export function renderDialog(job = null) {
   const c = job?.clip ?? clip.value;
   if (!c) return;
-  const problem = signal('');
   const alpha = c.planes.includes('A');
   const begun = initial(c);
   const before = !job ? begun : {
@@ -156,39 +158,27 @@ export function renderDialog(job = null) {
   const isImages = () => !isAnimation() && !isVideo() && images.test(output.value.trim());
   const options = () => optionsFor(c, { output: output.value, choice: choice.value, audio: audio.value, onError: onError.value });
 
-  // What becomes of it: the last answer counts.
-  let asked = 0;
-  const stop = effect(() => {
-    const body = { clip: c.id, key: keyNow(), output: output.value.trim(), options: given() };
-    const mine = ++asked;
+  const asked = () => ({ clip: c.id, key: keyNow(), output: output.value.trim(), options: given() });
+  // What becomes of it.
+  const stopAsking = rested(120, asked, async (body, stop) => {
     if (!body.output || !body.key) return;
-    setTimeout(async () => {
-      if (mine !== asked) return;
-      const answer = await post('/output', body).catch((error) => ({ error: error instanceof Error ? error.message : String(error) }));
-      if (mine !== asked) return;
-      if (answer.free && !typed) output.value = answer.free;
-      else made.value = answer;
-    }, 120);
+    const answer = await post('/output', body).catch((error) => ({ error: messageOf(error) }));
+    if (stop.aborted) return;
+    if (answer.free && !typed) output.value = answer.free;
+    else made.value = answer;
   });
 
   // Its size, from a few frames, when nothing has changed for a moment.
   const guess = signal(/** @type {null | {bytes: number, frames: number, of: number}} */ (null));
   const cannotGuess = signal(false);
-  let guessing = new AbortController();
-  let waiting = 0;
-  const stopGuessing = effect(() => {
-    const m = made.value;
-    const body = { clip: c.id, key: keyNow(), output: output.value.trim(), options: given(), first: ranges(what.value)[0]?.[0] ?? 0, count: framesIn(what.value) };
-    guessing.abort();
-    clearTimeout(waiting);
-    guess.value = null;
-    cannotGuess.value = false;
-    if (!m || m.error || !body.count) return;
-    const { signal } = (guessing = new AbortController());
-    waiting = setTimeout(() => post('/estimate', body, 'POST', signal).then((told) => {
-      if (!signal.aborted) guess.value = { ...told, of: body.count };
-    }, () => (cannotGuess.value = !signal.aborted)), 600);
-  });
+  const stopGuessing = rested(600, () => {
+    const count = framesIn(what.value);
+    const body = { ...asked(), first: ranges(what.value)[0]?.[0] ?? 0, count };
+    [guess.value, cannotGuess.value] = [null, false];
+    return made.value && !made.value.error && count ? body : null;
+  }, (body, stop) => post('/estimate', body, 'POST', stop).then((told) => {
+    if (!stop.aborted) guess.value = { ...told, of: body.count };
+  }, () => (cannotGuess.value = !stop.aborted)));
   /** What the estimate says. */
   const sizeText = () => {
     const g = guess.value;
@@ -230,25 +220,23 @@ export function renderDialog(job = null) {
     const text = framesText(what.value === 'all' ? [c.first, c.last] : [from, to], c);
     return step() === 1 ? text : (text ?? `${c.first}-`).split(',').map((part) => `${part}x${step()}`).join(',');
   };
-  const add = async (/** @type {boolean} */ start, /** @type {boolean} */ overwrite, /** @type {() => void} */ close) => {
-    try {
-      if (!own.value) {
-        await check();
-        if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
-        if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
-      }
-      const { id } = await post('/jobs', { input: c.path, output: output.value.trim(), filters: recipe()?.chain ?? '', frames: frames(), options: options(), overwrite, replaces: job?.id });
-      if (!job) last = { kind: begun.kind, choice: choice.value, ending: delivered() === 'auto' ? '' : split(output.value)[1], audio: audio.value, onError: onError.value };
-      if (start) await post('/jobs/start', { id });
-      dock.value = 'jobs';
-      dockOpen.value = true;
-      close();
-    } catch (error) {
-      problem.value = error instanceof Error ? error.message : String(error);
+  /** @param {boolean} start @param {any} form */
+  const add = async (start, form) => {
+    if (!own.value) {
+      await check();
+      if (checked.value?.faults.length) throw new Error(checked.value.faults[0].text);
+      if (unsavedEffects.value.length) throw new Error(`${unsavedEffects.value[0]}: save the effect first, a render reads the file`);
     }
+    const { id } = await post('/jobs', {
+      input: c.path, output: output.value.trim(), filters: recipe()?.chain ?? '', frames: frames(), options: options(),
+      overwrite: form.elements.overwrite?.checked ?? false, replaces: job?.id,
+    });
+    if (!job) last = { kind: begun.kind, choice: choice.value, ending: delivered() === 'auto' ? '' : split(output.value)[1], audio: audio.value, onError: onError.value };
+    if (start) await post('/jobs/start', { id });
+    [dock.value, dockOpen.value] = ['jobs', true];
   };
 
-  const { element } = dialog(job ? `Change ${job.output}` : 'Render', (close) => {
+  const { element } = dialog(job ? `Change ${job.output}` : 'Render', ({ attempt, fault, problem, submit }) => {
     const m = made.value;
     const isKnown = m && !m.error;
     const cut = what.value === 'selection' ? `, cut to ${timeText(from)} – ${timeText(to + 1)}` : what.value === 'job' && job?.options.frames ? ', cut as the frames' : '';
@@ -260,10 +248,7 @@ export function renderDialog(job = null) {
       selected.value = doc.value.steps.length - 1;
       addStep('scale', { width: '480' });
     };
-    return html`<form class="grid" @submit=${(/** @type {any} */ e) => {
-        e.preventDefault();
-        add(!job, e.target.elements.overwrite?.checked ?? false, close);
-      }}>
+    return html`<form class="grid" @submit=${submit((form) => add(!job, form))}>
       <label for="r-deliver">Deliver</label><select id="r-deliver" autofocus @change=${(/** @type {any} */ e) => deliver(e.target.value)}>
         ${deliveries.map((d) => html`<option value=${d.id} .selected=${delivered() === d.id}>${d.name}</option>`)}
         <option value="" disabled .selected=${delivered() === ''}>Custom</option></select>
@@ -295,20 +280,12 @@ export function renderDialog(job = null) {
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(what.value)}, ${sound}<br>Tags: ${m.colour}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite" .checked=${'overwrite' in (job?.options ?? {})}>Replace the existing file, or segments of another render</label>` : nothing}
-      ${problem.value || refused() ? html`<p class="fault" role="alert">${problem.value || refused()}</p>` : nothing}
-      <footer><button type="button" ?disabled=${!!refused()} @click=${(/** @type {any} */ e) => {
-        try {
-          copyLine(c.path, output.value.trim(), options(), recipe()?.chain ?? '', frames(), e.target.form.elements.overwrite?.checked);
-        } catch (error) {
-          problem.value = error instanceof Error ? error.message : String(error);
-        }
-      }}>Copy as command line</button><span class="space"></span>
-        <button type="button" ?disabled=${!!job && !!m?.error} @click=${(/** @type {any} */ e) => add(!!job, e.target.form.elements.overwrite?.checked ?? false, close)}>${job ? 'Change and render now' : 'Add to the queue'}</button><button class="main" ?disabled=${!!m?.error}>${job ? 'Change the job' : 'Render now'}</button></footer></form>`;
+      ${refused() && !problem.value ? html`<p class="fault" role="alert">${refused()}</p>` : fault()}
+      <footer><button type="button" ?disabled=${!!refused()} @click=${(/** @type {any} */ e) => attempt(async () => {
+        await copyLine(c.path, output.value.trim(), options(), recipe()?.chain ?? '', frames(), e.target.form.elements.overwrite?.checked);
+        return false;
+      })}>Copy as command line</button><span class="space"></span>
+        <button type="button" ?disabled=${!!job && !!m?.error} @click=${(/** @type {any} */ e) => attempt(() => add(!!job, e.target.form))}>${job ? 'Change and render now' : 'Add to the queue'}</button><button class="main" ?disabled=${!!m?.error}>${job ? 'Change the job' : 'Render now'}</button></footer></form>`;
   }, 'render');
-  element.addEventListener('close', () => {
-    stop();
-    stopGuessing();
-    guessing.abort();
-    clearTimeout(waiting);
-  });
+  for (const stop of [stopAsking, stopGuessing]) element.addEventListener('close', stop);
 }

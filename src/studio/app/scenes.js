@@ -1,7 +1,7 @@
 // @ts-check Steps to cuts and key frames, which the server looks for, and to markers.
 
 import { get } from './api.js';
-import { clip, frame, markers, report, seek, signal, toast } from './state.js';
+import { clip, frame, markers, reported, seek, signal, toast } from './state.js';
 import { cutAt } from './cutting.js';
 
 /** @type {AbortController | null} */
@@ -9,8 +9,8 @@ let searching = null;
 export const isSearching = signal(false);
 
 /** Goes to where the next scene begins, or the one before. Of a scene whose beginning is cut out, the first frame that is not
- * stands for it. A second search ends the first. @param {boolean} back */
-export async function seekScene(back) {
+ * stands for it. A second search ends the first. */
+export const seekScene = reported(async (/** @type {boolean} */ back) => {
   const c = clip.value;
   searching?.abort();
   const mine = (searching = new AbortController());
@@ -30,33 +30,25 @@ export async function seekScene(back) {
     }
     if (found === null) toast(back ? 'this is the first frame' : 'no further cut');
     else seek(found);
-  } catch (error) {
-    report(error);
   } finally {
     if (searching === mine) isSearching.value = false;
   }
-}
+});
 
-/** Goes to the next frame at which decoding begins anew, or to the one before. @param {boolean} back */
-export async function seekKeyFrame(back) {
+/** Goes to the next frame at which decoding begins anew, or to the one before. */
+export const seekKeyFrame = reported(async (/** @type {boolean} */ back) => {
   const c = clip.value;
   if (!c) return;
-  try {
-    let found = frame.value;
-    do {
-      const cut = cutAt(found);
-      found = (await get(`/keyframe/${c.id}/${cut ? cut[back ? 0 : 1] : found}?back=${back}`)).frame;
-    } while (found !== null && cutAt(found));
-    if (found === null) toast(back ? 'no key frame before this one is known' : 'no further key frame is known');
-    else seek(found);
-  } catch (error) {
-    report(error);
-  }
-}
+  let found = frame.value;
+  do {
+    const cut = cutAt(found);
+    found = (await get(`/keyframe/${c.id}/${cut ? cut[back ? 0 : 1] : found}?back=${back}`)).frame;
+  } while (found !== null && cutAt(found));
+  if (found === null) toast(back ? 'no key frame before this one is known' : 'no further key frame is known');
+  else seek(found);
+});
 
-export function stopSearch() {
-  searching?.abort();
-}
+export const stopSearch = () => searching?.abort();
 
 /** Marks the frame, or takes its mark away. */
 export function toggleMarker() {

@@ -2,8 +2,7 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { get } from './api.js';
-import { addStep, doc, openClip, recent, report, seek } from './state.js';
-import { reported } from './compare.js';
+import { addStep, doc, openClip, recent, report, reported, seek } from './state.js';
 import { dialog, newRecipe, openClipDialog, openRecipeFile } from './dialogs.js';
 
 /** Folders that are searched for a dropped file. */

@@ -3,7 +3,7 @@
 
 import { batch, computed, effect, signal, untracked } from './vendor/signals-core.js';
 import { ApiError, get, post, tab } from './api.js';
-import { codeAt, framesOf } from './timecode.js';
+import { codeAt, framesOf, two } from './timecode.js';
 
 /** `origin` says which filter of the text that was opened it was: the number of that text, and the place in it.
  * @typedef {{id: number, name: string, off: boolean, values: Record<string, string>, origin?: [number, number]}} Step */
@@ -134,21 +134,77 @@ export function toast(text, bad = false, time = bad ? 9000 : 4000) {
   setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), time);
 }
 
+/** Whether the server has dropped the clip or the recipe. @param {unknown} error */
+export const isGone = (error) => error instanceof ApiError && error.status === 410;
+
 /** Reports an error; an aborted request is not reported. @param {unknown} error */
 export function report(error) {
   if (error instanceof DOMException && error.name === 'AbortError') return;
   // The page says already that the server is gone.
   if (error instanceof TypeError && !connected.value) return;
-  toast(error instanceof Error ? error.message : String(error), true);
+  toast(messageOf(error), true);
+}
+
+/** @param {unknown} error */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
+/** Does something whose failure is reported. @template {unknown[]} A @param {(...given: A) => Promise<unknown>} run */
+export const reported = (run) => (/** @type {A} */ ...given) => run(...given).catch(report);
+
+/** Offers answers until one is given. @param {string} text @param {[string, () => unknown][]} answers
+ * @returns what takes the offer back */
+export function offer(text, answers) {
+  const one = { text, answers };
+  offers.value = [...offers.peek(), one];
+  return () => void (offers.value = offers.peek().filter((o) => o !== one));
+}
+
+// ---- effects that do something later ----
+
+/** Does something after what `watch` reads has been drawn. @param {() => unknown} watch @param {() => unknown} run */
+export const afterwards = (watch, run) => effect(() => {
+  watch();
+  queueMicrotask(run);
+});
+
+/** Does something with what `watch` tells when that has rested for some milliseconds, unless it is nothing; a change stops it.
+ * @template T @param {number} wait @param {() => T} watch @param {(told: NonNullable<T>, stop: AbortSignal) => unknown} run */
+export const rested = (wait, watch, run) => effect(() => {
+  const told = watch();
+  const stop = new AbortController();
+  const timer = told ? setTimeout(() => run(told, stop.signal), wait) : 0;
+  return () => {
+    clearTimeout(timer);
+    stop.abort();
+  };
+});
+
+/** Does one thing at a time: of the calls that come meanwhile, the last one counts. Done when that is done.
+ * @param {() => Promise<unknown>} run @returns {() => Promise<void>} */
+export function latest(run) {
+  let again = false;
+  /** @type {Promise<void> | null} */
+  let running = null;
+  const all = async () => {
+    while (again) {
+      again = false;
+      await run();
+    }
+    running = null;
+  };
+  return () => {
+    again = true;
+    return (running ??= all());
+  };
 }
 
 // ---- the recipe, undo and redo ----
 
 /** A recipe of the history; with its file and the text of that, where the step changes them.
  * @typedef {{doc: Doc, merge: string, at: number, file?: [string, typeof base.value]}} Past */
-let [past, future] = /** @type {Past[][]} */ ([[], []]);
-export const canUndo = signal(false);
-export const canRedo = signal(false);
+const [past, future] = [signal(/** @type {Past[]} */ ([])), signal(/** @type {Past[]} */ ([]))];
+export const canUndo = computed(() => past.value.length > 0);
+export const canRedo = computed(() => future.value.length > 0);
 
 /**
  * Changes the recipe. Changes of one `merge` that follow each other soon are undone in one step, those of a drag of any length.
@@ -159,37 +215,26 @@ export function edit(change, merge = '', file) {
   const before = doc.value;
   const after = change(before);
   if (after === before) return;
-  const last = past[past.length - 1];
+  const last = past.peek().at(-1);
   const now = performance.now();
   if (merge && last?.merge === merge && (now - last.at < 800 || /^mask \d+$/.test(merge))) last.at = now;
-  else past.push({ doc: before, merge, at: now, file: file && [recipePath.value, base.value] });
-  if (past.length > 500) past.shift();
-  future = [];
+  else past.value = past.peek().slice(-499).concat({ doc: before, merge, at: now, file: file && [recipePath.value, base.value] });
+  future.value = [];
   if (file) [recipePath.value, base.value] = file;
   doc.value = after;
-  remember();
-}
-
-function remember() {
-  canUndo.value = past.length > 0;
-  canRedo.value = future.length > 0;
 }
 
 /** What is there now is the beginning: nothing before it can be undone. */
-export function beginHistory() {
-  past = [];
-  future = [];
-  remember();
-}
+export const beginHistory = () => void (past.value = future.value = []);
 
-/** Takes the last recipe of one list; the one that was there is put onto the other. @param {Past[]} from @param {Past[]} to */
+/** Takes the last recipe of one list; the one that was there is put onto the other. @param {typeof past} from @param {typeof past} to */
 function exchange(from, to) {
-  const next = from.pop();
+  const next = from.value.at(-1);
   if (!next) return;
-  to.push({ doc: doc.value, merge: '', at: 0, file: next.file && [recipePath.value, base.value] });
+  from.value = from.value.slice(0, -1);
+  to.value = [...to.value, { doc: doc.value, merge: '', at: 0, file: next.file && [recipePath.value, base.value] }];
   if (next.file) [recipePath.value, base.value] = next.file;
   doc.value = next.doc;
-  remember();
 }
 export const undo = () => exchange(past, future);
 export const redo = () => exchange(future, past);
@@ -288,10 +333,6 @@ export const settingOf = (step, id) => {
 
 // ---- what the server makes of it ----
 
-/** @type {Promise<void> | null} */
-let asking = null;
-let again = false;
-
 /** The recipe as the server takes it. */
 export const plainDoc = () => ({
   cuts: Object.fromEntries(Object.entries(doc.value.cuts).filter(([, list]) => list.length).sort()
@@ -301,33 +342,25 @@ export const plainDoc = () => ({
 });
 
 /** Sends the recipe to the server; of many changes in a row the last one counts. Done when that has been answered. */
-export function check() {
-  again = true;
-  asking ??= ask().finally(() => (asking = null));
-  return asking;
-}
-
-async function ask() {
-  while (again) {
-    again = false;
-    try {
-      const recipe = plainDoc();
-      const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe, base: baseAsked(), drafts: doc.value.drafts });
-      const was = checked.value?.made;
-      // The panes ask for the picture before the rest of the page is drawn anew; what they ask for depends on its size.
-      if (!answer.faults.length && was && was.width === answer.made?.width && was.height === answer.made.height) key.value = answer.key;
-      batch(() => {
-        checked.value = answer;
-        if (answer.faults.length) return;
-        key.value = answer.key;
-        keyIsPlain.value = !recipe.steps.some((s) => !s.off);
-      });
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 410 && clip.value) await reopen().catch(report);
-      else report(error);
-    }
+export const check = latest(async () => {
+  try {
+    const recipe = plainDoc();
+    const answer = await post('/recipe', { clip: clip.value?.id ?? null, recipe, base: baseAsked(), drafts: doc.value.drafts });
+    const was = checked.value?.made;
+    // The panes ask for the picture before the rest of the page is drawn anew; what they ask for depends on its size.
+    if (!answer.faults.length && was && was.width === answer.made?.width && was.height === answer.made.height) key.value = answer.key;
+    batch(() => {
+      checked.value = answer;
+      if (answer.faults.length) return;
+      key.value = answer.key;
+      keyIsPlain.value = !recipe.steps.some((s) => !s.off);
+    });
+  } catch (error) {
+    if (!isGone(error) || !clip.value) return report(error);
+    // Opened again, it is another clip, for which the recipe is checked anew.
+    await openAs(clip.value.path).then((opened) => (clip.value = opened), report);
   }
-}
+});
 
 effect(() => {
   void doc.value;
@@ -335,13 +368,6 @@ effect(() => {
   // The server works on it while the page is drawn anew.
   if (catalog.value.length) untracked(check);
 });
-
-/** The server has closed the clip: opens it again. */
-async function reopen() {
-  const was = clip.value;
-  if (was) clip.value = await openAs(was.path);
-  again = true;
-}
 
 /** Clips whose length the server has told: perhaps before its answer to the request that opened them has come. */
 const toldClips = new Set();
@@ -401,26 +427,9 @@ export function seek(n) {
   if (c) frame.value = Math.max(c.first, Math.min(c.last, Math.round(n)));
 }
 
-/** @type {AbortController | null} */
-let measuring = null;
-let waitToMeasure = 0;
-effect(() => {
-  const c = clip.value;
-  const of = key.value;
-  const n = frame.value;
-  clearTimeout(waitToMeasure);
-  if (!timing.value || !c || !of) return;
-  waitToMeasure = setTimeout(async () => {
-    measuring?.abort();
-    measuring = new AbortController();
-    try {
-      const got = await get(`/times/${c.id}/${of}/${n}`, measuring.signal);
-      times.value = { key: of, list: got.milliseconds };
-    } catch (error) {
-      if (!(error instanceof ApiError && error.status === 410)) report(error);
-    }
-  }, 400);
-});
+rested(400, () => (timing.value && clip.value && key.value ? { of: key.value, at: `${clip.value.id}/${key.value}/${frame.value}` } : null),
+  ({ of, at }, stop) => get(`/times/${at}`, stop)
+    .then((got) => (times.value = { key: of, list: got.milliseconds }), (error) => isGone(error) || report(error)));
 
 /** Filters that make something as fine as grain, which smaller views and some encoders lose. */
 export const fine = ['grain', 'noise', 'av1grain', 'dust'];
@@ -477,26 +486,22 @@ export const codeText = (n) => codeAt(framesOf(ownCode(), rate.value) + n - (cli
 /** `00:00:02.000` @param {number} n */
 export function timeText(n) {
   const ms = Math.round(timeOf(n) * 1000);
-  const two = (/** @type {number} */ v) => String(v).padStart(2, '0');
-  const whole = Math.floor(ms / 1000);
-  return `${two(Math.floor(whole / 3600))}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}.${String(ms % 1000).padStart(3, '0')}`;
+  return `${[ms / 3600000, (ms / 60000) % 60, (ms / 1000) % 60].map(two).join(':')}.${String(ms % 1000).padStart(3, '0')}`;
 }
 
 // ---- unsaved work ----
 
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let saving;
-/** The data that are kept between runs of the studio. */
+/** What is kept between runs of the studio as it is: of the page, and of the work. @type {Record<string, import('./vendor/signals-core.js').Signal<any>>[]} */
+const [ofPage, ofWork] = [{ scale, timecode, readings, recent, keys: userKeys }, { frame, selection, markers, references }];
+
+/** Everything that is kept between runs. */
 export const keepsake = () => ({
   tab: tab(),
   when: Date.now(),
   clip: clip.value?.path ?? null,
-  frame: frame.value,
-  selection: selection.value,
-  markers: markers.value,
-  scale: scale.value,
+  // The frame alone is nothing to store anew.
+  ...Object.fromEntries(Object.entries({ ...ofPage, ...ofWork }).map(([id, kept]) => [id, kept === frame ? frame.peek() : kept.value])),
   sizes: [sizes.dock.value, sizes.side.value],
-  timecode: timecode.value,
   layout: [view.layout.value, dock.value, dockOpen.value, view.hints.value],
   recipe: { ...plainDoc(), look: doc.value.look },
   base: baseAsked(),
@@ -504,22 +509,21 @@ export const keepsake = () => ({
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
   cuts: doc.value.cuts,
-  readings: readings.value,
-  references: references.value,
   // The contents of the files from which recipe and drafts were made, to notice changes by other programs.
   originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path === recipePath.value || path in doc.value.drafts)),
   dirty: dirty.value || unsavedEffects.value.length > 0,
-  keys: userKeys.value,
-  recent: recent.value,
 });
 
-/** @param {() => unknown} save stores them */
-export function startAutosave(save) {
-  effect(() => {
-    void [view.layout.value, dock.value, dockOpen.value, view.hints.value, clip.value, checked.value, doc.value, references.value, selection.value, markers.value, scale.value, sizes.dock.value, sizes.side.value, timecode.value, recipePath.value, savedToml.value, userKeys.value, readings.value];
-    clearTimeout(saving);
-    saving = setTimeout(save, 400);
-  });
+/** Takes what was kept of the page. @param {any} saved */
+export function restorePage(saved) {
+  restore(ofPage, saved);
+  [sizes.dock.value, sizes.side.value] = saved.sizes ?? [0, 0];
+  [view.layout.value, dock.value, dockOpen.value, view.hints.value] = saved.layout ?? ['side', 'curves', true, true];
 }
+
+/** @param {typeof ofPage} kept @param {any} saved */
+const restore = (kept, saved) => Object.entries(kept).forEach(([id, one]) => (one.value = saved[id] ?? one.value));
+/** Takes what was kept of the work, apart from the recipe. @param {any} saved */
+export const restoreWork = (saved) => restore(ofWork, saved);
 
 export { batch, computed, effect, signal, untracked, get, post };

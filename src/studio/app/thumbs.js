@@ -2,7 +2,8 @@
 // shown two to one, and beside it what they add, four times as strong: else they all look alike.
 
 import { picture, post } from './api.js';
-import { clip, doc, fine, frame, plainDoc, selected, view } from './state.js';
+import { afterwards, clip, doc, fine, frame, plainDoc, selected, view } from './state.js';
+import { putPicture } from './kept.js';
 
 /** @typedef {{name: string, values: Record<string, string>}} Filter */
 /** A recipe to draw, and the filter whose grain or noise is shown alone beside it.
@@ -20,9 +21,10 @@ export function withFilter(filter) {
  * the rest says how it is drawn.
  * @param {HTMLElement} root what scrolls
  * @param {(choice: string) => Plan | null} planOf what a canvas' choice stands for
+ * @param {() => unknown} watch reads what changes the list
  * @param {number} [across] the width of a picture, in pixels of the page
  */
-export function startThumbs(root, planOf, across = 128) {
+export function startThumbs(root, planOf, watch, across = 128) {
   const down = Math.round((across * 9) / 16);
   const abort = new AbortController();
   const c = clip.value;
@@ -53,9 +55,7 @@ export function startThumbs(root, planOf, across = 128) {
       ? await shown(by.key, `side=diff&gain=4&${part}`) : null;
     // The list may have changed: this canvas may belong to another choice.
     if (canvas.dataset.choice !== choice) return;
-    [canvas.width, canvas.height] = [got.image.width, got.image.height];
-    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-    context.putImageData(got.image, 0, 0);
+    const context = putPicture(canvas, got.image);
     if (added) context.putImageData(added.image, 0, 0, w >> 1, 0, w, h);
     canvas.dataset.drawn = choice;
   }
@@ -99,11 +99,10 @@ export function startThumbs(root, planOf, across = 128) {
       seen.observe(canvas);
     }
   };
-  return {
-    refresh,
-    stop: () => {
-      abort.abort();
-      seen.disconnect();
-    },
+  const stop = afterwards(watch, refresh);
+  return () => {
+    stop();
+    abort.abort();
+    seen.disconnect();
   };
 }

@@ -1,5 +1,4 @@
-// @ts-check
-// The timeline: exact frames, the selection, and the buttons that play.
+// @ts-check The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { begins, clip, codeText, effect, frame, frameOf, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
@@ -7,7 +6,7 @@ import { cutSelection, cuts } from './cutting.js';
 import { isSearching } from './scenes.js';
 import { dropped, everyFrame, loop, panes, play, playing, scrubbing, shownRate } from './viewer.js';
 import { changes, runs, shownSides } from './kept.js';
-import { command, icon, keyText } from './keys.js';
+import { keyText, tool } from './keys.js';
 
 const width = signal(600);
 /** The frames that are seen; null is all. @type {import('./vendor/signals-core.js').Signal<[number, number] | null>} */
@@ -42,16 +41,6 @@ export function ticks(first, last, pixels) {
   for (let n = Math.ceil(first / step) * step; n <= last; n += step) list.push(n);
   return list;
 }
-
-/** @param {string} id */
-const button = (id) => {
-  const c = command(id);
-  return html`<button class="icon ${c.on?.() ? 'lit' : ''}" aria-pressed=${c.on ? String(c.on()) : nothing} title=${`${c.label} (${keyText(id)})`} aria-label=${c.label} @click=${() => c.run()}
-    ?disabled=${!clip.value}>${icon(c.icon ?? '')}</button>`;
-};
-
-/** @param {string} id @param {string} name */
-const worded = (id, name) => html`<button class="small" title=${`${command(id).label} (${keyText(id)})`} ?disabled=${!clip.value} @click=${() => command(id).run()}>${name}</button>`;
 
 function ruler() {
   const c = clip.value;
@@ -97,16 +86,16 @@ function scrub(e) {
   scrubbing.value = true;
   clearTimeout(resting);
   resting = setTimeout(() => (scrubbing.value = false), 200);
-  const c = clip.value;
-  if (!c) return;
-  const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
+  const { width: across } = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
   // Dragging with the right button is slow: a tenth of the distance.
-  if (e.buttons === 2) {
-    seek(frame.value + ((e.movementX / box.width) * width.value / place().one) * 0.1);
-    return;
-  }
+  seek(e.buttons === 2 ? frame.value + ((e.movementX / across) * width.value / place().one) * 0.1 : Math.floor(under(e)));
+}
+
+/** The frame and the part of it that the pointer is on. @param {MouseEvent} e */
+function under(e) {
+  const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
   const { one, start } = place();
-  seek(c.first + Math.floor((((e.clientX - box.left) / box.width) * width.value - start) / one));
+  return (clip.value?.first ?? 0) + (((e.clientX - box.left) / box.width) * width.value - start) / one;
 }
 
 /** The wheel enlarges the time around the pointer; with Shift, or sideways, it moves along. @param {WheelEvent} e */
@@ -114,14 +103,12 @@ function wheel(e) {
   const c = clip.value;
   if (!c) return;
   e.preventDefault();
-  const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
-  const { one, start } = place();
-  const under = c.first + (((e.clientX - box.left) / box.width) * width.value - start) / one;
+  const center = under(e);
   const all = c.last - c.first + 1;
   const [from, to] = span.value ?? [c.first, c.last + 1];
   const along = e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY);
   const long = along ? to - from : Math.max(Math.min(8, all), (to - from) * (e.deltaY < 0 ? 0.8 : 1.25));
-  const at = along ? from + Math.sign(e.deltaX || e.deltaY) * 0.1 * long : under - ((under - from) * long) / (to - from);
+  const at = along ? from + Math.sign(e.deltaX || e.deltaY) * 0.1 * long : center - ((center - from) * long) / (to - from);
   const left = Math.max(c.first, Math.min(c.last + 1 - long, at));
   span.value = long >= all ? null : [left, left + long];
 }
@@ -137,9 +124,8 @@ function template() {
   return html`
     <div class="transport">
       <span class="group">
-        ${button('go.start')}${button('go.scene.back')}${button('step.back')}
-        ${button(playing.value ? 'play.stop' : 'play.result')}
-        ${button('step.forward')}${button('go.scene.forward')}${button('go.end')}${button('marker.toggle')}${c?.sound ? button('play.sound') : nothing}
+        ${['go.start', 'go.scene.back', 'step.back', playing.value ? 'play.stop' : 'play.result', 'step.forward', 'go.scene.forward',
+          'go.end', 'marker.toggle', ...(c?.sound ? ['play.sound'] : [])].map((id) => tool(id))}
       </span>
       <label class="now">Frame
         <input class="number" id="frame-number" type="text" inputmode="numeric" aria-label="Frame number" .value=${String(frame.value)}
@@ -153,9 +139,9 @@ function template() {
         @click=${() => (timecode.value = !timecode.value)}>${c ? (coded ? codeText : timeText)(frame.value) : ''}</button>
       <span class="dim">${c ? `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${c.variable ? 'varying rate, about ' : ''}${Number(meanRate().toFixed(3))} fps` : ''}</span>
       <span class="group">
-        ${worded('sel.in', 'In')}
+        ${tool('sel.in', 'In', 'small')}
         <span class="digits" title="Selection, both ends included">${c && selection.value ? `${from}–${to} (${to - from + 1})` : c ? 'all' : ''}</span>
-        ${worded('sel.out', 'Out')}${worded('sel.none', 'Clear')}
+        ${tool('sel.out', 'Out', 'small')}${tool('sel.none', 'Clear', 'small')}
         <button class="small" title="Cut out the selected frames (Delete)" ?disabled=${!selection.value} @click=${cutSelection}>Cut</button>
       </span>
       <label title="Play the selection again and again"><input type="checkbox" .checked=${loop.value}

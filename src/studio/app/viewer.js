@@ -1,10 +1,13 @@
 // @ts-check The two panes. Samples are never changed here: the server sends finished pixels, and a canvas shows them
 // one to one, or each as a square of device pixels.
 
-import { html, render } from './vendor/lit-html.js';
+import { html, nothing, render } from './vendor/lit-html.js';
 import { get, picture } from './api.js';
-import { area, check, checked, clip, effect, frame, inPlace, isFine, key, recent, reference, referenceClip, report, selectedStep, signal, view } from './state.js';
-import { keep, kept, shownSides as sidesOf } from './kept.js';
+import {
+  afterwards, area, check, checked, clip, effect, frame, inPlace, isFine, key, latest, recent, reference, referenceClip, report, rested,
+  selectedStep, signal, view,
+} from './state.js';
+import { keep, kept, putPicture, shownSides as sidesOf } from './kept.js';
 import { checkReference, titleOf } from './compare.js';
 import { maskHandles, setMask } from './mask.js';
 import { playing, scrubbing, startPlayer } from './player.js';
@@ -49,29 +52,14 @@ class Pane {
   /** @param {Side} side */
   constructor(side) {
     this.side = side;
-    this.canvas = document.createElement('canvas');
-    this.canvas.className = 'pane';
-    this.canvas.dataset.side = side;
-    this.canvas.setAttribute('role', 'img');
     this.box = document.createElement('div');
     this.box.className = 'panebox';
-    this.label = document.createElement('span');
-    this.label.className = 'panelabel';
-    /** The name of what is on the right of a wipe. */
-    this.right = document.createElement('span');
-    this.right.className = 'panelabel right';
-    /** The note that grain looks weaker than it is. */
-    this.badge = document.createElement('button');
-    this.badge.className = 'badge';
-    this.badge.addEventListener('click', () => zoomTo(1, this));
-    this.hint = document.createElement('div');
-    this.hint.className = 'hint';
-    this.hint.hidden = true;
-    this.hint.append(this.badge);
-    render(html`<button class="icon" aria-label="Do not show this again" title="Do not show this again" @click=${() => (view.hints.value = false)}>×</button>`, this.hint);
-    const handles = document.createElement('div');
+    render(html`<canvas class="pane" data-side=${side} role="img"></canvas><div></div><div></div>`, this.box);
+    const [canvas, notes, handles] = /** @type {any} */ (this.box.children);
+    this.canvas = /** @type {HTMLCanvasElement} */ (canvas);
+    /** What is written over the picture. @type {HTMLElement} */
+    this.notes = notes;
     this.drawMask = maskHandles(handles, () => this.place());
-    this.box.append(this.canvas, this.label, this.right, this.hint, handles);
     /** The pending request. */
     this.url = '';
     this.shownUrl = '';
@@ -230,23 +218,19 @@ class Pane {
       check().then(checkReference).then(() => this.refresh()).catch(report);
     } else {
       this.error = error.message;
-      this.label.textContent = error.message;
-      this.label.classList.add('bad');
+      this.draw();
     }
   }
 
   /** @param {string} url @param {Picture} got */
   show(url, got) {
     const source = this.shown?.source ?? document.createElement('canvas');
-    source.width = got.image.width;
-    source.height = got.image.height;
-    /** @type {CanvasRenderingContext2D} */ (source.getContext('2d', { willReadFrequently: true })).putImageData(got.image, 0, 0);
+    putPicture(source, got.image, { willReadFrequently: true });
     const query = new URLSearchParams(url.split('?')[1]);
     const region = (query.get('region') ?? '0,0,0,0').split(',').map(Number);
     this.shown = { source, region, zoomed: query.has('region'), number: got.number, exact: got.exact };
     this.shownUrl = url;
     this.error = '';
-    this.label.classList.remove('bad');
     this.draw();
   }
 
@@ -281,18 +265,26 @@ class Pane {
       this.paint(context);
     }
     this.outline(context);
-    const percent = Math.round(this.zoom() * 100);
-    const small = this.zoom() < 1;
-    const wrong = this.side !== 'in' && inPlace() ? `: ${inPlace()}` : '';
-    const about = this.isAbout() ? `, about: key frame ${this.shown?.number}` : '';
-    if (!this.error) this.label.textContent = `${nameOf(wipes ? 'in' : this.side)}${this.side === 'diff' ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent} %` : ''}${about}${wipes ? '' : wrong}`;
-    this.hint.hidden = !small || this.side === 'in' || !isFine() || !view.hints.value;
-    this.badge.textContent = `${percent} %: ${this.side === 'diff' ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
-    this.badge.title = 'A smaller view is the mean of the area that each of its pixels covers';
-    this.right.textContent = wipes ? nameOf('out') + wrong : '';
+    render(this.notesTemplate(wipes), this.notes);
     this.canvas.setAttribute('aria-label', `${nameOf(this.side)}, frame ${this.shown?.number ?? frame.value}`);
     this.canvas.dataset.shown = this.shownUrl;
     drawn.value = drawn.peek() + 1;
+  }
+
+  /** What is shown, on the right too what a wipe shows there, and the note that grain looks weaker than it is.
+   * @param {boolean} wipes */
+  notesTemplate(wipes) {
+    const isDiff = this.side === 'diff';
+    const percent = `${Math.round(this.zoom() * 100)} %`;
+    const small = this.zoom() < 1;
+    const wrong = this.side !== 'in' && inPlace() ? `: ${inPlace()}` : '';
+    const about = this.isAbout() ? `, about: key frame ${this.shown?.number}` : '';
+    const name = `${nameOf(wipes ? 'in' : this.side)}${isDiff ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent}` : ''}${about}${wipes ? '' : wrong}`;
+    return html`<span class="panelabel ${this.error ? 'bad' : ''}">${this.error || name}</span>
+      ${wipes ? html`<span class="panelabel right">${nameOf('out')}${wrong}</span>` : nothing}
+      ${small && this.side !== 'in' && isFine() && view.hints.value ? html`<div class="hint"><button class="badge" @click=${() => zoomTo(1, this)}
+        title="A smaller view is the mean of the area that each of its pixels covers">${percent}: ${isDiff ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1</button>
+        <button class="icon" aria-label="Do not show this again" title="Do not show this again" @click=${() => (view.hints.value = false)}>×</button></div>` : nothing}`;
   }
 
   /** The area that is measured. @param {CanvasRenderingContext2D} context */
@@ -367,8 +359,7 @@ export function zoomTo(to, on = [...panes.values()][0], place = [0, 0]) {
   if (!on) return;
   const from = on.zoom();
   if (to <= 0) {
-    view.zoom.value = to;
-    view.center.value = [0.5, 0.5];
+    [view.zoom.value, view.center.value] = [to, [0.5, 0.5]];
     return;
   }
   const z = Math.max(1 / 16, Math.min(64, to >= 1 ? Math.round(to) : to));
@@ -440,19 +431,14 @@ function listenTo(p) {
       const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(0, Math.min(most, v));
       const [x0, x1] = [Math.min(ax, bx), Math.max(ax, bx)].map((v) => Math.round(within(v, width)));
       const [y0, y1] = [Math.min(ay, by), Math.max(ay, by)].map((v) => Math.round(within(v, height)));
-      if (drag.mask) {
-        if (x1 > x0 && y1 > y0 && drawing.value) {
-          setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height], drawing.value, 'mask drawn').catch(report);
-        }
-        return;
+      const isEmpty = x1 <= x0 || y1 <= y0;
+      if (drag.corner) area.value = isEmpty ? null : [x0, y0, x1 - x0, y1 - y0];
+      else if (!isEmpty && drawing.value) {
+        setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height], drawing.value, 'mask drawn').catch(report);
       }
-      area.value = x1 > x0 && y1 > y0 ? [x0, y0, x1 - x0, y1 - y0] : null;
       return;
     }
-    if (drag.wipes) {
-      view.wipe.value = Math.max(0, Math.min(1, e.offsetX / canvas.clientWidth));
-      return;
-    }
+    if (drag.wipes) return void (view.wipe.value = Math.max(0, Math.min(1, e.offsetX / canvas.clientWidth)));
     const scale = canvas.width / canvas.clientWidth;
     const { center } = drag;
     const [across, down] = [width * p.across(), height * p.zoom()];
@@ -484,29 +470,15 @@ async function readHashes(stop) {
 
 // ---- the codes under the pointer ----
 
-let reading = false;
-let readAgain = false;
-async function readCodes() {
-  if (reading) {
-    readAgain = true;
-    return;
-  }
-  reading = true;
-  do {
-    readAgain = false;
-    const at = pointer.value;
-    const c = clip.value;
-    if (!at || !c || playing.value || scrubbing.value) {
-      if (!at) codes.value = null;
-      continue;
-    }
-    const ask = (/** @type {Side} */ side) =>
-      get(`${placeOf(side, frame.value).replace('/frame/', '/pixels/')}?side=${told(side)}&region=${at.x},${at.y},1,1`).catch(() => null);
-    const [a, b] = await Promise.all([ask('in'), key.value ? ask('out') : null]);
-    codes.value = { ...at, in: a, out: b };
-  } while (readAgain);
-  reading = false;
-}
+const readCodes = latest(async () => {
+  const at = pointer.value;
+  if (!at) codes.value = null;
+  if (!at || !clip.value || playing.value || scrubbing.value) return;
+  const ask = (/** @type {Side} */ side) =>
+    get(`${placeOf(side, frame.value).replace('/frame/', '/pixels/')}?side=${told(side)}&region=${at.x},${at.y},1,1`).catch(() => null);
+  const [a, b] = await Promise.all([ask('in'), key.value ? ask('out') : null]);
+  codes.value = { ...at, in: a, out: b };
+});
 
 // ---- putting it on the page ----
 
@@ -558,25 +530,11 @@ export function startViewer(root) {
     if (view.layout.value === 'wipe') pane('out').draw();
   });
   // The source's part of a wipe has arrived.
-  effect(() => {
-    void hashes.value.in;
-    if (view.layout.value === 'wipe') queueMicrotask(() => pane('out').draw());
-  });
-  effect(() => {
-    void [pointer.value, key.value, frame.value];
-    queueMicrotask(readCodes);
-  });
+  afterwards(() => [hashes.value.in, view.layout.value], () => view.layout.value === 'wipe' && pane('out').draw());
+  afterwards(() => [pointer.value, key.value, frame.value], readCodes);
   startPlayer(pane);
-  let hashing = 0;
-  let stopHashing = new AbortController();
-  effect(() => {
-    void [clip.value, key.value, reference.value, frame.value, view.layout.value];
-    clearTimeout(hashing);
-    stopHashing.abort();
-    stopHashing = new AbortController();
-    const stop = stopHashing.signal;
-    if (!playing.value && !scrubbing.value) hashing = setTimeout(() => readHashes(stop).catch(() => {}), 150);
-  });
+  rested(150, () => (playing.value || scrubbing.value ? null : [clip.value, key.value, reference.value, frame.value, view.layout.value]),
+    (_, stop) => readHashes(stop).catch(() => {}));
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape') picking.value = drawing.value = null;
   });
@@ -592,8 +550,8 @@ export async function png(side) {
     const fault = checked.value?.faults[0];
     if (fault) throw new Error(`no picture is made: ${fault.text}`);
   }
-  const got = await picture(`/frame/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}`);
-  const canvas = new OffscreenCanvas(got.image.width, got.image.height);
-  /** @type {OffscreenCanvasRenderingContext2D} */ (canvas.getContext('2d')).putImageData(got.image, 0, 0);
+  const { image } = await picture(`/frame/${c.id}/${side === 'in' ? '0' : key.value}/${frame.value}?side=${side}`);
+  const canvas = new OffscreenCanvas(1, 1);
+  putPicture(canvas, image);
   return canvas.convertToBlob({ type: 'image/png' });
 }

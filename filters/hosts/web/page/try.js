@@ -6,7 +6,7 @@ import { get, post } from './api.js';
 import { batch, beginHistory, canUndo, catalog, check, checked, clip, curveOf, doc, effect, frame, offers, openClip, plainDoc, replaceRecipe, report, seek, signal, toast, toasts, view } from './state.js';
 import { curvesTemplate, resizeCurves, startCurves } from './curve.js';
 import { startFilters } from './filters.js';
-import { command, icon, keyText, onKey } from './keys.js';
+import { command, icon, keyText, onKey, tool } from './keys.js';
 import { isCurve } from './moving.js';
 import { play, playing, png, scrubbing, shownRate, startViewer } from './viewer.js';
 import { copy, download } from './dialogs.js';
@@ -160,13 +160,6 @@ for (const side of /** @type {const} */ (['in', 'out'])) {
   } });
 }
 
-const button = (/** @type {string} */ id) => {
-  const { label, icon: shape, on, can, run } = command(id);
-  return html`<button class="icon ${on?.() ? 'lit' : ''}" title="${label} (${keyText(id)})" aria-label=${label} aria-pressed=${on ? String(on()) : nothing}
-    ?disabled=${can ? !can() : false} @click=${() => run()}>${icon(shape ?? '')}</button>`;
-};
-const worded = (/** @type {string} */ id, /** @type {string} */ name) => html`<button class=${command(id).on?.() ? 'lit' : ''} title="${command(id).label} (${keyText(id)})" aria-pressed=${command(id).on ? String(command(id).on?.()) : nothing} @click=${() => command(id).run()}>${name}</button>`;
-
 const bar = () => html`<a class="brand" href="index.html" target="_blank" rel="noopener" title="The handbook">Grainfield</a>
   <label class="button main" title="It stays on this machine: the filters run in this page">Open a picture or clip
     <input type="file" accept="image/*,video/*" @change=${(/** @type {any} */ e) => {
@@ -176,14 +169,14 @@ const bar = () => html`<a class="brand" href="index.html" target="_blank" rel="n
   <span class="dim">or drop it here. Examples:</span>
   <button title="A landscape that is drawn here" @click=${() => open(drawn(), 'dusk')}>Dusk</button>
   <button title="A small photo" @click=${() => open(openFlower(), 'flower')}>Flower</button>
-  <span class="group">${button('edit.undo')}${button('edit.redo')}</span>
-  <span class="group">${button('view.wipe')}${button('view.out')}${button('view.side')}${button('view.diff')}</span>
-  <span class="group">${worded('view.one', '1:1')}${worded('view.fit', 'Fit')}</span>
+  <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
+  <span class="group">${['wipe', 'out', 'side', 'diff'].map((layout) => tool(`view.${layout}`))}</span>
+  <span class="group">${tool('view.one', '1:1')}${tool('view.fit', 'Fit')}</span>
   <span class="space"></span>
   <button ?disabled=${!checked.value} title="${command('recipe.command').label} (${keyText('recipe.command')}). ${differs()}" @click=${() => command('recipe.command').run()}>Copy command line</button>
   <button ?disabled=${!checked.value} title="The address of this page with these filters; a file of your own is not in it" @click=${() => copyLink().catch(report)}>Copy link</button>
-  ${worded('recipe.text', 'Recipe')}
-  ${worded('frame.save.out', 'Save PNG')}`;
+  ${tool('recipe.text', 'Recipe')}
+  ${tool('frame.save.out', 'Save PNG')}`;
 
 function transport() {
   const c = clip.value;
