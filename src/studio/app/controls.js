@@ -2,7 +2,7 @@
 
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { has } from './api.js';
-import { checked, clip, curveOf, doc, dock, dockOpen, editStep, entry, frame, offers, report, scale, setValue, settingOf, signal, sizes } from './state.js';
+import { checked, clip, curveOf, doc, dock, dockOpen, editStep, entry, frame, offer, report, scale, setValue, settingOf, signal, sizes } from './state.js';
 import { picking } from './viewer.js';
 import { command, icon, keyText } from './keys.js';
 import { fileDialog } from './files.js';
@@ -25,6 +25,16 @@ function valueNow(step, s, text) {
   return now;
 }
 
+/** What an arrow key means, which then does nothing else. @template T @param {KeyboardEvent} e @param {Record<string, T>} keys
+ * @returns {T | undefined} */
+export function arrowed(e, keys) {
+  if (e.key in keys) e.preventDefault();
+  return keys[e.key];
+}
+
+/** The steps of a number that a key makes, with Shift ten. @param {KeyboardEvent} e */
+export const stepped = (e) => (arrowed(e, { ArrowUp: 1, ArrowDown: -1 }) ?? 0) * (e.shiftKey ? 10 : 1);
+
 /** What is dragged, or moved by arrows, to make a panel larger. @param {'dock' | 'side'} which */
 export function splitter(which) {
   const isDock = which === 'dock';
@@ -42,10 +52,8 @@ export function splitter(which) {
       if (e.buttons) set(now() - (isDock ? e.movementY : e.movementX) / (scale.value / 100));
     }}
     @keydown=${(/** @type {KeyboardEvent} */ e) => {
-      const by = { ArrowUp: 16, ArrowLeft: 16, ArrowDown: -16, ArrowRight: -16 }[e.key];
-      if (!by) return;
-      e.preventDefault();
-      set(now() + by);
+      const by = arrowed(e, { ArrowUp: 16, ArrowLeft: 16, ArrowDown: -16, ArrowRight: -16 });
+      if (by) set(now() + by);
     }}></div>`;
 }
 
@@ -99,12 +107,10 @@ export function usePreset(step, s, preset, more = {}) {
   editStep(step.id, (one) => ({ ...one, values: { ...values, ...more } }));
   const all = Object.entries(lost);
   if (!all.length) return;
-  const offer = {
-    text: `${spoken(preset)} has ${all.map(([id, v]) => `its own ${settingOf(step, id)?.label.toLowerCase() ?? id} (yours was ${v.length > 20 ? 'a curve' : v})`).join(', ')}.`,
-    answers: /** @type {[string, () => unknown][]} */ ([['Keep mine', () => editStep(step.id, (one) => ({ ...one, values: { ...one.values, ...lost } }))]]),
-  };
-  offers.value = [...offers.value, offer];
-  setTimeout(() => (offers.value = offers.value.filter((o) => o !== offer)), 15000);
+  const names = all.map(([id, v]) => `its own ${settingOf(step, id)?.label.toLowerCase() ?? id} (yours was ${v.length > 20 ? 'a curve' : v})`);
+  const withdraw = offer(`${spoken(preset)} has ${names.join(', ')}.`,
+    [['Keep mine', () => editStep(step.id, (one) => ({ ...one, values: { ...one.values, ...lost } }))]]);
+  setTimeout(withdraw, 15000);
 }
 
 /** What a choice is called in a window: `fine 35mm`. @param {string} id */
@@ -113,9 +119,13 @@ export const spoken = (id) => id.replace(/(?<=\w)-(?=\w)/g, ' ');
 /** Units as they stand behind a number. @type {Record<string, string>} */
 const units = { pixels: 'px', degrees: '°', seconds: 's', frames: 'fr', '8-bit code values': '/255' };
 
-/** Sets a value where a curve is: a key at the playhead, in the place of one that is there.
- * @param {Step} step @param {Setting} s @param {string} text @param {string} value */
-const setKey = (step, s, text, value) => withKey(step.name, s.id, text, value).then((curve) => setValue(step.id, s.id, curve), report);
+/** Sets the value of now: of a curve a key at the playhead, in the place of one that is there.
+ * @param {Step} step @param {Setting} s */
+const setNow = (step, s) => (/** @type {string} */ value) => {
+  const text = step.values[s.id];
+  if (!isCurve(text) || text.startsWith('@')) setValue(step.id, s.id, value);
+  else withKey(step.name, s.id, text, value).then((curve) => setValue(step.id, s.id, curve), report);
+};
 
 /** Shows the curve of a setting. @param {Step} step @param {string} setting */
 export function openCurve(step, setting) {
@@ -148,7 +158,7 @@ export function control(step, place, s) {
   const moves = isCurve(given);
   return html`<div class="setting ${given === undefined ? '' : 'given'} ${fault ? 'faulty' : ''}" data-setting=${s.id}>
     <label for=${id} title=${`${s.help}${s.unit ? ` [${s.unit}]` : ''}`}>${s.label}</label>
-    <div class="value">${body(step, s, given, effective, id)}</div>
+    <div class="value">${body(step, s, given, effective, id, !!fault)}</div>
     <span class="tools">
       ${s.animatable && !given?.startsWith('@')
         ? html`<button class="icon ${moves ? 'lit' : ''}" title=${moves ? 'Animated: click to remove the curve' : 'Animate: set a key at this frame'}
@@ -164,16 +174,16 @@ export function control(step, place, s) {
   </div>`;
 }
 
-/** @param {Step} step @param {Setting} s */
-const isFaulty = (step, s) => !!checked.value?.faults.some((f) => f.step === doc.value.steps.indexOf(step) && f.setting === s.id);
-
-/** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
-function body(step, s, given, effective, id) {
+/** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id @param {boolean} faulty */
+function body(step, s, given, effective, id, faulty) {
   const set = (/** @type {string | null} */ text) => setValue(step.id, s.id, text);
   const value = given ?? effective;
   const typed = (/** @type {any} */ e) => set(e.target.value.trim() === '' ? null : e.target.value.trim());
+  // Where no server is there are no files to choose from.
+  const file = (/** @type {string} */ title, /** @type {string} */ kind) => (has('file.open') ? html`<button class="icon" title=${title}
+    aria-label="${s.label}: choose a file" @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, kind, set)}>${icon('file')}</button>` : nothing);
   // Of a text that cannot be read nothing can be kept: it stays in a plain field, until another takes its place.
-  if (isCurve(given) && !given?.startsWith('@') && isFaulty(step, s)) return text(id, value, typed);
+  if (isCurve(given) && !given?.startsWith('@') && faulty) return text(id, value, typed);
   switch (s.kind) {
     case 'switch':
       return html`<input id=${id} type="checkbox" .checked=${/^(true|1|yes|on)$/i.test(value)}
@@ -201,15 +211,11 @@ function body(step, s, given, effective, id) {
     case 'track file':
     case 'font':
     case 'look-up table':
-      // Where no server is there are no files to choose from.
-      return has('file.open') ? html`${text(id, given ?? '', typed, 'none')}
-        <button class="icon" title="Choose a file" aria-label="${s.label}: choose a file"
-          @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, s.kind, (path) => set(path))}>${icon('file')}</button>` : text(id, given ?? '', typed, 'not in this page');
+      return html`${text(id, given ?? '', typed, has('file.open') ? 'none' : 'not in this page')}${file('Choose a file', s.kind)}`;
     case 'mask':
       return html`${text(id, given ?? '', typed, 'everywhere', `${id}-words`)}<datalist id="${id}-words">${Object.entries({ ellipse: 'drawn in the picture', rectangle: 'drawn in the picture', luma: 'where it is as bright as Low to High', alpha: 'where it is opaque', color: 'where it has a colour' })
         .map(([word, more]) => html`<option value=${word}>${more}</option>`)}</datalist>
-        ${has('file.open') ? html`<button class="icon" title="Choose a picture, sequence or video" aria-label="${s.label}: choose a file"
-          @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, 'clip', (path) => set(path))}>${icon('file')}</button>` : nothing}`;
+        ${file('Choose a picture, sequence or video', 'clip')}`;
     case 'source frame':
       return html`${text(id, given ?? '', typed, 'none')}
         <button class="small" title="The frame that is shown" @click=${() => set(String(frame.value))}>this</button>`;
@@ -229,11 +235,12 @@ export function randomSeed() {
   return String(crypto.getRandomValues(new BigUint64Array(1))[0]);
 }
 
-/** What a text field does with what was typed: nothing takes the value away, keys are the whole curve, else `set` takes it. @param {Step} step @param {Setting} s @param {(value: string) => void} set */
-const typedInto = (step, s, set) => (/** @type {any} */ e) => {
+/** What a text field does with what was typed: nothing takes the value away, keys are the whole curve, else it is the value of now.
+ * @param {Step} step @param {Setting} s */
+const typedInto = (step, s) => (/** @type {any} */ e) => {
   const typed = e.target.value.trim();
   if (typed === '' || isCurve(typed)) setValue(step.id, s.id, typed || null);
-  else set(typed);
+  else setNow(step, s)(typed);
 };
 
 /** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
@@ -242,8 +249,7 @@ function number(step, s, given, effective, id) {
   const moves = isCurve(given);
   const now = moves ? valueNow(step, s, /** @type {string} */ (given))?.[0] : Number(given ?? effective);
   const shown = Number.isFinite(now) ? /** @type {number} */ (now) : range.min;
-  const set = (/** @type {string} */ value) =>
-    moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), value) : setValue(step.id, s.id, value);
+  const set = setNow(step, s);
   return html`<input type="range" aria-label=${s.label} min=${range.log ? 0 : range.min} max=${range.log ? 1000 : range.max}
       step=${range.log ? 1 : range.step} .value=${String(range.to(shown))} ?disabled=${given?.startsWith('@')}
       @input=${(/** @type {any} */ e) => {
@@ -254,12 +260,10 @@ function number(step, s, given, effective, id) {
       title=${moves ? /** @type {string} */ (given) : 'A number, or keys: 0=0;48=12'}
       placeholder="auto" .value=${moves ? short(shown) : (given ?? effective)}
       @keydown=${(/** @type {KeyboardEvent} */ e) => {
-        if (e.key !== 'ArrowUp' && e.key !== 'ArrowDown') return;
-        e.preventDefault();
-        const by = (range.log ? Math.max(1e-4, shown * 0.05) : range.step) * (e.shiftKey ? 10 : 1) * (e.key === 'ArrowUp' ? 1 : -1);
-        set(short(Math.max(s.min ?? -Infinity, Math.min(s.max ?? Infinity, shown + by)), range.log ? 0 : range.step));
+        const by = (range.log ? Math.max(1e-4, shown * 0.05) : range.step) * stepped(e);
+        if (by) set(short(Math.max(s.min ?? -Infinity, Math.min(s.max ?? Infinity, shown + by)), range.log ? 0 : range.step));
       }}
-      @change=${typedInto(step, s, set)}>${units[s.unit] ? html`<span class="unit" title=${s.unit}>${units[s.unit]}</span>` : nothing}`;
+      @change=${typedInto(step, s)}>${units[s.unit] ? html`<span class="unit" title=${s.unit}>${units[s.unit]}</span>` : nothing}`;
 }
 
 /** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
@@ -267,13 +271,12 @@ function colour(step, s, given, effective, id) {
   const moves = isCurve(given);
   const value = given ?? effective;
   const parts = value ? valueNow(step, s, value) : null;
-  const set = (/** @type {string} */ v) =>
-    moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), v) : setValue(step.id, s.id, v);
+  const set = setNow(step, s);
   return html`<input type="color" class=${parts ? '' : 'unset'} title=${parts ? nothing : 'The preset’s own colours'} aria-label=${s.label} .value=${parts ? colourText(parts.slice(0, 3)) : '#000000'}
       @input=${(/** @type {any} */ e) => set(e.target.value + (parts && parts[3] < 1 ? colourText(parts).slice(7) : ''))}>
     <input id=${id} class="text" type="text" spellcheck="false" placeholder="auto" title="#rrggbb, #rrggbbaa, a name, or keys"
       .value=${moves && parts ? colourText(parts) : value}
-      @change=${typedInto(step, s, set)}>`;
+      @change=${typedInto(step, s)}>`;
 }
 
 /** @param {Step} step @param {Setting} s @param {string | undefined} given @param {string} effective @param {string} id */
@@ -285,11 +288,10 @@ function position(step, s, given, effective, id) {
   const inPixels = s.unit === 'pixels';
   const isPlace = inPixels || s.min !== -(s.max ?? 0);
   const { width, height } = clip.value ?? { width: 1, height: 1 };
-  const set = (/** @type {string} */ v) =>
-    moves && !given?.startsWith('@') ? setKey(step, s, /** @type {string} */ (given), v) : setValue(step.id, s.id, v);
+  const set = setNow(step, s);
   return html`<input id=${id} class="text digits" type="text" spellcheck="false" placeholder="x,y" title="x,y ${inPixels ? 'in pixels' : 'in fractions of the picture'}, or keys"
       .value=${parts ? partsText(s, parts) : value}
-      @change=${typedInto(step, s, set)}>
+      @change=${typedInto(step, s)}>
     ${isPlace
       ? html`<button class="icon ${picking.value ? 'lit' : ''}" title="Choose in the picture" aria-label="${s.label}: choose in the picture"
           @click=${() => (picking.value = picking.value ? null : (x, y) => set(inPixels ? `${short(x)},${short(y)}` : `${short(x / width, 1e-4)},${short(y / height, 1e-4)}`))}>${icon('pick')}</button>`
@@ -303,15 +305,10 @@ function points(step, s, given, effective, id) {
   // Without points, the line that the preset or the curve makes: a double click turns it into points.
   const line = given === undefined ? read(effective) : [];
   const high = Math.max(s.soft_max ?? Math.min(s.max ?? 1, 2), ...list.map((p) => p[1]));
+  // A recipe gives points or a curve.
   const set = (/** @type {string | null} */ text) => editStep(step.id, (one) => {
-    const values = { ...one.values };
-    delete values[s.id];
-    if (text !== null) {
-      values[s.id] = text;
-      // A recipe gives one of the two.
-      delete values.curve;
-    }
-    return { ...one, values };
+    const { [s.id]: _, curve, ...values } = one.values;
+    return { ...one, values: text === null ? { ...values, ...(curve && { curve }) } : { ...values, [s.id]: text } };
   }, `${step.id}.${s.id}`);
   const write = (/** @type {number[][]} */ all) => set(all.length ? all.map((p) => `${short(p[0], 0.001)}=${short(p[1], 0.001)}`).join(';') : null);
   return pointsField(list, { low: s.soft_min ?? s.min ?? 0, high, min: s.min ?? 0, max: s.max ?? 1 }, write,

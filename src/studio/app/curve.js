@@ -2,8 +2,8 @@
 // converts them to text.
 
 import { html, nothing, svg } from './vendor/lit-html.js';
-import { begins, checked, clip, curveOf, doc, dock, dockOpen, effect, entry, frame, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal, timeOf } from './state.js';
-import { isSecond, openCurve, partsText, slider } from './controls.js';
+import { begins, checked, clip, curveOf, doc, dock, dockOpen, effect, entry, frame, latest, post, range, seek, selected, selectedStep, selection, settingOf, setValue, signal, timeOf } from './state.js';
+import { isSecond, openCurve, partsText, slider, stepped } from './controls.js';
 import { curveText, isCurve, short, valueAt } from './moving.js';
 import { effectCurves } from './effect.js';
 import { axis, keyMarks, span, ticks } from './timeline.js';
@@ -40,6 +40,7 @@ let releasing;
 /** Whether a key is moved by the keyboard: presses that follow each other soon are undone in one step. */
 let nudging = false;
 
+/** @typedef {ReturnType<typeof moving>[0]} Moving */
 /** All settings that move, and those of an effect that is edited. */
 function moving() {
   return doc.value.steps.flatMap((step) => [...Object.entries(step.values)
@@ -58,37 +59,37 @@ function current() {
   return asked?.step.id === here ? asked ?? null : all.find((m) => m.step.id === here) ?? asked ?? all[0] ?? null;
 }
 
+/** The one that is edited, as it is drawn; nothing until it is. @returns {[Moving, Drawn & {url: string}] | [undefined, undefined]} */
+function edited() {
+  const m = current();
+  const d = m && drawn.value.get(m.name);
+  return d ? [m, d] : [undefined, undefined];
+}
+
+/** Its value at the playhead. @param {Moving | null} m */
+const valueNow = (m) => m && valueAt(m.step.name, m.id, m.text, frame.value, m.layer);
+
 /** @returns {[number, number]} */
 const seen = () => span.value ?? [clip.value?.first ?? 0, Math.max(clip.value?.last ?? 100, (clip.value?.first ?? 0) + 1)];
 
 /** @type {Map<string, string>} */
 const wanted = new Map();
-let loading = false;
-
 /** Asks for what has changed, one curve after the other; of many changes the last one counts. */
-async function load() {
-  if (loading) return;
-  loading = true;
+const load = latest(async () => {
   for (;;) {
     const next = [...wanted].find(([name, url]) => drawn.value.get(name)?.url !== url);
     if (!next) break;
     const [name, url] = next;
-    try {
-      const got = await post('/curve', JSON.parse(url));
-      if (wanted.get(name) === url) drawn.value = new Map(drawn.value).set(name, { ...got, url });
-    } catch {
-      // An invalid text is reported at the setting.
-      wanted.delete(name);
-    }
+    // An invalid text is reported at the setting.
+    const got = await post('/curve', JSON.parse(url)).catch(() => wanted.delete(name) && null);
+    if (got && wanted.get(name) === url) drawn.value = new Map(drawn.value).set(name, { ...got, url });
   }
-  loading = false;
-}
+});
 
 /** @param {Key[]} keys @param {Partial<Drawn>} [more] */
 function write(keys, more = {}) {
-  const m = current();
-  const d = m && drawn.value.get(m.name);
-  if (!m || !d) return;
+  const [m, d] = edited();
+  if (!d) return;
   const next = { before: d.before, after: d.after, ...more, keys };
   m.set(keys.length ? curveText(next) : null, drag !== null || nudging);
   // Visible immediately; the server's line follows.
@@ -102,11 +103,10 @@ function timeAt(at, keys) {
   return begins.value ? `${Number(timeOf(at).toFixed(6))}s` : `${at * c.rate[1]}/${c.rate[0]}s`;
 }
 
-/** @param {number} at @param {number[]} value */
+/** @param {number} at @param {number[] | null} value */
 function addKey(at, value) {
-  const m = current();
-  const d = m && drawn.value.get(m.name);
-  if (!m || !d) return;
+  const [m, d] = edited();
+  if (!d || !value) return;
   const before = d.keys.findLast((k) => k.frame <= at);
   if (before && Math.abs(before.frame - at) < 0.5) {
     chosen.value = d.keys.indexOf(before);
@@ -122,10 +122,9 @@ function addKey(at, value) {
 /** Moves a key by frames and by steps of its value, as far as its neighbours and its range allow.
  * @param {number} index @param {number} frames @param {number} steps @param {number} part of the value; all when below 0 */
 function nudge(index, frames, steps, part) {
-  const m = current();
-  const d = m && drawn.value.get(m.name);
+  const [m, d] = edited();
   const key = d?.keys[index];
-  if (!m || !d || !key) return;
+  if (!d || !key) return;
   const at = between(d, index, Math.round(key.frame) + frames);
   const { min = -Infinity, max = Infinity } = m.setting;
   const value = key.value.map((v, i) => (steps && (i === part || part < 0) ? Math.max(min, Math.min(max, v + steps * stepOf(m.setting, v))) : v));
@@ -153,18 +152,14 @@ function between(d, index, at) {
 
 /** Up and down in a field of the table, with Shift by ten. @param {number} index @param {boolean} isTime */
 const nudgeField = (index, isTime) => (/** @type {KeyboardEvent} */ e) => {
-  const by = { ArrowUp: 1, ArrowDown: -1 }[e.key];
-  if (!by) return;
-  e.preventDefault();
-  const all = by * (e.shiftKey ? 10 : 1);
-  nudge(index, isTime ? all : 0, isTime ? 0 : all, -1);
+  const by = stepped(e);
+  if (by) nudge(index, isTime ? by : 0, isTime ? 0 : by, -1);
 };
 
 /** @param {number} index */
 function removeKey(index) {
-  const m = current();
-  const d = m && drawn.value.get(m.name);
-  if (!m || !d?.keys[index]) return;
+  const [m, d] = edited();
+  if (!d?.keys[index]) return;
   if (d.keys.length === 1) m.set(partsText(m.setting, d.keys[0].value), false);
   else write(d.keys.filter((_, i) => i !== index));
   chosen.value = -1;
@@ -200,7 +195,7 @@ function limits(d, s) {
   return [Math.max(s.min ?? -Infinity, low - edge), Math.min(s.max ?? Infinity, high + edge)];
 }
 
-/** @param {{step: any, setting: any}} m */
+/** @param {Moving} m */
 const nameOf = (m) => `${entry(m.step.name)?.label}: ${m.setting.label}`;
 
 /** Names where their curves end, from top to bottom, moved so far apart that each can be read; the last of those that have
@@ -217,9 +212,8 @@ function apart(list, top, bottom, line) {
 }
 
 function editor() {
-  const m = current();
-  const d = m && drawn.value.get(m.name);
-  if (!m || !d || !d.samples.length) return nothing;
+  const [m, d] = edited();
+  if (!d?.samples.length) return nothing;
   const [w, h] = size.value;
   const [from, to] = seen();
   const all = limits(d, m.setting);
@@ -233,7 +227,7 @@ function editor() {
   // Near an end of the range it is the end.
   const rounded = (/** @type {number} */ v) => ends(m.setting).find((end) => Math.abs(end - v) < 4 * grain)
     ?? within(Number(short(v, m.setting.step ?? 10 ** Math.floor(Math.log10(grain)))));
-  const place = (/** @type {PointerEvent} */ e) => {
+  const place = (/** @type {MouseEvent} */ e) => {
     const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
     return [((e.clientX - box.left) * w) / box.width, ((e.clientY - box.top) * h) / box.height];
   };
@@ -283,13 +277,9 @@ function editor() {
     // A finger is wider than a key.
     const reach = e.pointerType === 'touch' ? 20 : 10;
     const arm = e.ctrlKey || e.shiftKey ? undefined : arms.find(({ end }) => Math.hypot(end[0] - px, end[1] - py) < 0.8 * reach);
-    if (arm) {
-      drag = { ...arm, from: py, value: 0, level: false, off: 0 };
-      return;
-    }
+    if (arm) return void (drag = { ...arm, from: py, value: 0, level: false, off: 0 });
     const hit = nearest(px, py, reach);
-    const svgElement = /** @type {SVGSVGElement} */ (e.currentTarget);
-    svgElement.focus();
+    /** @type {SVGSVGElement} */ (e.currentTarget).focus();
     if (e.ctrlKey && hit.index >= 0) return removeKey(hit.index);
     if (hit.index < 0 && (e.shiftKey || isSecond(e))) {
       const value = d.samples.length === 1 ? [rounded(valueOf(py))] : d.samples.map((s) => s[Math.round(((frameAt(px) - from) / (to - from)) * (s.length - 1))] ?? s[0]);
@@ -328,20 +318,13 @@ function editor() {
   const onKey = (/** @type {KeyboardEvent} */ e) => {
     const key = d.keys[chosen.value];
     const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
-    if (by && key && !e.ctrlKey && !e.altKey) {
-      e.preventDefault();
-      nudge(chosen.value, by[0] * (e.shiftKey ? 10 : 1), by[1] * (e.shiftKey ? 10 : 1), chosenPart);
-    } else if (e.key === 'Escape' && key) {
-      e.preventDefault();
-      chosen.value = -1;
-    } else if ((e.key === 'Delete' || e.key === 'Backspace') && key) {
-      e.preventDefault();
-      removeKey(chosen.value);
-    } else if (e.key === 'Enter' && !e.ctrlKey) {
-      e.preventDefault();
-      const now = valueAt(m.step.name, m.id, m.text, frame.value, m.layer);
-      if (now) addKey(frame.value, now);
-    }
+    const times = e.shiftKey ? 10 : 1;
+    if (by && key && !e.ctrlKey && !e.altKey) nudge(chosen.value, by[0] * times, by[1] * times, chosenPart);
+    else if (e.key === 'Escape' && key) chosen.value = -1;
+    else if ((e.key === 'Delete' || e.key === 'Backspace') && key) removeKey(chosen.value);
+    else if (e.key === 'Enter' && !e.ctrlKey) addKey(frame.value, valueNow(m));
+    else return;
+    e.preventDefault();
   };
   // A number stands to the right of its line, unless the plot ends there.
   const beside = (/** @type {number} */ n, /** @type {number} */ gap, /** @type {number} */ at, name = '') => {
@@ -355,11 +338,11 @@ function editor() {
       @pointerdown=${down} @pointermove=${move} @pointerup=${up} @pointercancel=${up} @keydown=${onKey}
       @wheel=${(/** @type {WheelEvent} */ e) => {
         e.preventDefault();
-        const box = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
-        const at = frameAt(((e.clientX - box.left) * w) / box.width);
+        const [px, py] = place(e);
+        const at = frameAt(px);
         const factor = e.deltaY < 0 ? 0.8 : 1.25;
         if (e.ctrlKey) {
-          const v = low + ((h - 18 - ((e.clientY - box.top) * h) / box.height) / (h - 28)) * (high - low);
+          const v = low + ((h - 18 - py) / (h - 28)) * (high - low);
           const axis = { name: m.name, low: Math.max(all[0], v - (v - low) * factor), high: Math.min(all[1], v + (high - v) * factor) };
           enlarged.value = axis.low > all[0] || axis.high < all[1] ? axis : null;
           return;
@@ -383,7 +366,7 @@ function editor() {
 /** What is written for a shape: one with handles begins level at both ends. @param {Key} k @param {string} shape */
 const shaped = (k, shape) => (shape !== 'bezier' ? shape : handlesOf(k.shape) ? k.shape : bezier([1, 2].map((n) => ({ x: n / 3, y: k.value.map(() => 0) }))));
 
-/** @param {Drawn} d @param {{step: any, id: string, setting: any}} m */
+/** @param {Drawn} d @param {Moving} m */
 function table(d, m) {
   const change = (/** @type {number} */ i, /** @type {Partial<Key>} */ to) => write(d.keys.map((k, n) => (n === i ? { ...k, ...to } : k)));
   return html`<div class="keytable"><table aria-label="Keys">
@@ -409,7 +392,7 @@ export function curvesTemplate() {
     const next = by < 0 ? keys.findLast((k) => k.frame < frame.value) : keys.find((k) => k.frame > frame.value);
     if (next) seek(next.frame);
   };
-  const now = (m && valueAt(m.step.name, m.id, m.text, frame.value, m.layer)) ?? [];
+  const now = valueNow(m);
   return html`<div class="curvebox">
     <ul class="curvelist" aria-label="Animated settings">${all.map((o) => html`<li><button class=${o.name === m?.name ? 'lit' : ''} aria-pressed=${o.name === m?.name}
       @click=${() => {
@@ -420,14 +403,14 @@ export function curvesTemplate() {
     ${m && d ? html`<div class="keys">
       <div class="keybar">
         <button title="The previous key" @click=${() => go(-1)}>◂◆</button>
-        <button title="A key at the playhead" @click=${() => now.length && addKey(frame.value, now)}>+◆</button>
+        <button title="A key at the playhead" @click=${() => addKey(frame.value, now)}>+◆</button>
         <button title="The next key" @click=${() => go(1)}>◆▸</button>
         <button title="The frames that the plot shows" ?disabled=${!span.value && !enlarged.value && !selection.value} @click=${() => {
           const [a, b] = range();
           span.value = b > a && !span.value && !enlarged.value ? [a, b] : null;
           enlarged.value = null;
         }}>${span.value || enlarged.value ? 'See all' : 'See selection'}</button>
-        <span class="digits" title="The value at the playhead">${now.map((v) => short(Number(v.toPrecision(5)))).join(', ')}</span>
+        <span class="digits" title="The value at the playhead">${now?.map((v) => short(Number(v.toPrecision(5)))).join(', ')}</span>
       </div>
       ${table(d, m)}
       <div class="keybar"><span>before</span>${rule('before')}<span>after</span>${rule('after')}</div>
@@ -452,8 +435,7 @@ export function startCurves() {
     queueMicrotask(load);
   });
   effect(() => {
-    const m = current();
-    const d = m && drawn.value.get(m.name);
+    const [, d] = edited();
     const isSeen = dock.value === 'curves' && dockOpen.value && !!d?.samples.length;
     const [from, to] = seen();
     const [w] = size.value;

@@ -4,7 +4,7 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { ApiError, get, post } from './api.js';
 import { batch, doc, edit, editStep, effect, entry, messageOf, originals, report, reported, selectedStep, settingOf, signal } from './state.js';
-import { colourText, openCurve, pointsField } from './controls.js';
+import { colourText, openCurve, pointsField, stepped } from './controls.js';
 import { isCurve, short } from './moving.js';
 import { saveFile, writeFile } from './dialogs.js';
 import { fileDialog } from './files.js';
@@ -267,9 +267,8 @@ function number(k, now, set, id, name) {
   const limited = (/** @type {number} */ v) => Math.max(k.min ?? -Infinity, Math.min(k.max ?? Infinity, v));
   return html`<input id=${id || nothing} aria-label=${name} class="number" type="text" spellcheck="false" autocomplete="off" .value=${short(now)}
     @keydown=${(/** @type {KeyboardEvent} */ e) => {
-      if (e.key !== 'ArrowUp' && e.key !== 'ArrowDown') return;
-      e.preventDefault();
-      set(short(limited(now + step * (e.shiftKey ? 10 : 1) * (e.key === 'ArrowUp' ? 1 : -1)), step), true);
+      const by = stepped(e);
+      if (by) set(short(limited(now + step * by), step), true);
     }}
     @change=${(/** @type {any} */ e) => set(e.target.value.trim() || null)}>`;
 }

@@ -2,7 +2,7 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { get } from './api.js';
-import { recent, signal } from './state.js';
+import { latest, recent, signal } from './state.js';
 import { clockText } from './timecode.js';
 import { dialog } from './dialogs.js';
 
@@ -48,7 +48,7 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
   const join = (/** @type {string} */ file) => (listing.value?.folder ? `${listing.value.folder}/${file}` : file);
   /** Rows in sight whose properties are not known. */
   const waiting = new Set();
-  const read = async () => {
+  const read = latest(async () => {
     const { signal: mine } = reading;
     for (const path of waiting) {
       const told = await get(`/probe?${new URLSearchParams({ path })}`, mine)
@@ -57,19 +57,14 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
       waiting.delete(path);
       known.value = { ...known.value, [path]: told };
     }
-    busy = false;
-  };
-  let busy = false;
+  });
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {
       const { path } = /** @type {HTMLElement} */ (target).dataset;
       if (isIntersecting && path !== undefined && !(path in known.value)) waiting.add(path);
       else waiting.delete(path);
     }
-    if (!busy && waiting.size) {
-      busy = true;
-      read();
-    }
+    read();
   });
   const go = async (/** @type {string} */ to) => {
     try {
@@ -80,7 +75,6 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
       reading = new AbortController();
       waiting.clear();
       seen.disconnect();
-      busy = false;
       if (clips) requestAnimationFrame(() => element.querySelectorAll('[data-path]').forEach((row) => seen.observe(row)));
     } catch (error) {
       if (to) return go('');

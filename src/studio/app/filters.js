@@ -4,7 +4,7 @@ import { html, nothing, render } from './vendor/lit-html.js';
 import {
   checked, clip, doc, edit, editStep, effect, entry, key, moveStep, removeStep, selected, selectedStep, settingOf, signal, times, timing,
 } from './state.js';
-import { control, randomSeed, splitter, spoken } from './controls.js';
+import { arrowed, control, randomSeed, splitter, spoken } from './controls.js';
 import { isCurve } from './moving.js';
 import { command, icon, keyText, tool } from './keys.js';
 import { addFilterDialog } from './dialogs.js';
@@ -68,20 +68,15 @@ function row(step, i) {
 function onListKey(e) {
   const steps = doc.value.steps;
   if (e.altKey || e.ctrlKey || !steps.length) return;
-  const to = { ArrowUp: selected.value - 1, ArrowDown: selected.value + 1 }[e.key];
-  if (to !== undefined) {
-    e.preventDefault();
-    selected.value = Math.max(0, Math.min(steps.length - 1, to));
-    focusRow();
-  } else if (e.key === 'Delete') {
-    e.preventDefault();
-    removeStep(steps[selected.value].id);
-    focusRow();
-  }
-}
-
-const focusRow = () =>
+  const act = arrowed(e, {
+    ArrowUp: () => (selected.value = Math.max(0, selected.value - 1)),
+    ArrowDown: () => (selected.value = Math.min(steps.length - 1, selected.value + 1)),
+    Delete: () => removeStep(steps[selected.value].id),
+  });
+  if (!act) return;
+  act();
   queueMicrotask(() => /** @type {HTMLElement | null} */ (document.querySelector('#filters li.chosen .name'))?.focus());
+}
 
 /** @param {Step} step @param {number} i */
 function settings(step, i) {

@@ -3,7 +3,7 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { get } from './api.js';
 import { addStep, applyLook, catalog, doc, fine, frame, plainDoc, reported, selectedStep, selected, signal } from './state.js';
-import { spoken, usePreset, withPreset } from './controls.js';
+import { arrowed, spoken, usePreset, withPreset } from './controls.js';
 import { isCurve, short } from './moving.js';
 import { dialog } from './dialogs.js';
 import { startThumbs, withFilter } from './thumbs.js';
@@ -70,10 +70,8 @@ export const galleryDialog = reported(async (/** @type {string} */ shown = '') =
     const all = /** @type {HTMLElement[]} */ ([...(/** @type {HTMLElement} */ (e.currentTarget)).children]);
     const at = all.indexOf(/** @type {HTMLElement} */ (e.target));
     const row = all.filter((card) => card.offsetTop === all[0].offsetTop).length;
-    const by = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: row, ArrowUp: -row }[e.key];
-    if (!by || at < 0) return;
-    e.preventDefault();
-    all[at + by]?.focus();
+    const by = at < 0 ? 0 : arrowed(e, { ArrowRight: 1, ArrowLeft: -1, ArrowDown: row, ArrowUp: -row });
+    if (by) all[at + by]?.focus();
   };
 
   const { element } = dialog('Looks and presets', ({ close }) => {
