@@ -211,7 +211,7 @@ pub(super) async fn recipe(State(studio): Shared, Json(request): Json<RecipeRequ
         let mut checked = Checked { notes, made, ..Checked::new(text, &read) };
         let base = request.base.as_ref().filter(|_| read.faults.is_empty());
         if let Some(toml) = base.and_then(|base| keep::merged(base, &checked.recipe, &checked.toml)) {
-            checked.toml = recipe::with_cuts(&toml, &checked.recipe.cuts);
+            checked.toml = recipe::with_clips(&toml, &checked.recipe);
         }
         if read.faults.is_empty() {
             let mut recipes = lock(&studio.recipes);

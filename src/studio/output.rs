@@ -95,6 +95,7 @@ pub(super) async fn estimate(State(studio): Shared, Json(request): Json<Estimate
             let render = render.with(|request| {
                 (request.encoding, request.pix_fmt) = (wanted.encoding.clone(), wanted.pix_fmt.clone());
                 request.transfer = wanted.transfer;
+                request.memory = None; // as much as the job will have
                 request.cancel = cancel.clone();
             });
             render.run(|_| {}).map_err(Fault::from)?;

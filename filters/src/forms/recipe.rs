@@ -13,11 +13,13 @@ use std::ops::Range;
 /// The prefix of the lines of a filter that is switched off: other readers see comments.
 pub const OFF: &str = "#off ";
 
-/// The prefix of the lines that name the frames which are cut out of a clip: `#cut "clip.mp4" = "10-29,50-54"`.
+/// The prefixes of the lines that say something of a clip: which frames are cut out of it, `#cut "clip.mp4" = "10-29,50-54"`,
+/// and by which of FFmpeg's filters it is deinterlaced before all others, `#deinterlace "tape.avi" = "bwdif=mode=send_frame"`.
 const CUT: &str = "#cut ";
+const DEINTERLACE: &str = "#deinterlace ";
 
-/// The frames that are cut out of clips, by their names, as the command line writes frames.
-pub type Cuts = BTreeMap<String, String>;
+/// Texts by the paths of the clips about which they are.
+pub type ByClip = BTreeMap<String, String>;
 
 /// A filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,9 +37,12 @@ pub struct StepText {
 /// Filters in order. The page's tests compare its JSON with the page's own, so fields are in alphabetical order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecipeText {
-    /// What is cut out of clips.
+    /// The frames that are cut out of clips.
     #[serde(default)]
-    pub cuts: Cuts,
+    pub cuts: ByClip,
+    /// FFmpeg's filters by which clips are deinterlaced.
+    #[serde(default)]
+    pub deinterlace: ByClip,
     /// The recipe's seed, as text.
     #[serde(default)]
     pub seed: Option<String>,
@@ -101,7 +106,7 @@ impl Checked {
             key: format!("{:032x}", read.on.key()),
             chain: read.on.to_chain(),
             canonical: read.on.canonical(),
-            toml: with_cuts(&to_toml(&read.all, &recipe), &recipe.cuts),
+            toml: with_clips(&to_toml(&read.all, &recipe), &recipe),
             effective: effective(&read.all),
             faults: read.faults.clone(),
             notes: Vec::new(),
@@ -293,7 +298,7 @@ pub fn write(recipe: &Recipe, off: &[bool]) -> RecipeText {
         }
         StepText { name: step.filter.name.into(), off: off.get(i).copied().unwrap_or(false), values }
     });
-    RecipeText { steps: steps.collect(), seed: recipe.seed.map(|s| s.to_string()), cuts: Cuts::new() }
+    RecipeText { steps: steps.collect(), seed: recipe.seed.map(|s| s.to_string()), ..RecipeText::default() }
 }
 
 /// The effective values of all settings of a filter: given, from the preset or the default.
@@ -358,34 +363,44 @@ pub fn parse(text: &str, is_chain: bool) -> Result<RecipeText, RecipeFault> {
     let recipe = Recipe::parse_toml(&plain)?;
     // Filters that are not written as headers are all on.
     let read = write(&recipe, if off.len() == recipe.steps.len() { &off } else { &[] });
-    Ok(RecipeText { cuts: cuts(text)?, ..read })
+    let cuts = by_clip(text, CUT, "10-29,50-54", |frames| frames.parse::<Ranges>().is_ok())?;
+    let deinterlace = by_clip(text, DEINTERLACE, "bwdif=mode=send_frame", |_| true)?;
+    Ok(RecipeText { cuts, deinterlace, ..read })
 }
 
-/// The frames that a recipe's text says are cut out.
-fn cuts(text: &str) -> Result<Cuts, RecipeFault> {
-    let mut all = Cuts::new();
+/// What the lines with a prefix say of clips.
+fn by_clip(
+    text: &str,
+    prefix: &str,
+    example: &str,
+    valid: fn(&str) -> bool,
+) -> Result<ByClip, RecipeFault> {
+    let mut all = ByClip::new();
     for (i, line) in text.lines().enumerate() {
-        let Some(rest) = line.strip_prefix(CUT) else { continue };
+        let Some(rest) = line.strip_prefix(prefix) else { continue };
         let read = rest.parse::<toml::Table>().ok().and_then(|line| {
-            let (clip, frames) = line.into_iter().next()?;
-            let frames = frames.as_str().filter(|text| text.parse::<Ranges>().is_ok())?.to_owned();
-            Some((clip, frames))
+            let (clip, said) = line.into_iter().next()?;
+            let said = said.as_str().filter(|text| valid(text))?.to_owned();
+            Some((clip, said))
         });
-        let (clip, frames) = read.ok_or_else(|| RecipeFault {
-            text: format!("'{rest}': expected a clip and its frames, as \"clip.mp4\" = \"10-29,50-54\""),
+        let (clip, said) = read.ok_or_else(|| RecipeFault {
+            text: format!("'{rest}': expected a clip and a text, as \"clip.mp4\" = \"{example}\""),
             line: Some(i + 1),
             ..RecipeFault::default()
         })?;
-        all.insert(clip, frames);
+        all.insert(clip, said);
     }
     Ok(all)
 }
 
-/// The text of a recipe with these frames as cut out, in lines at its end that are comments elsewhere.
-pub fn with_cuts(text: &str, cuts: &Cuts) -> String {
-    let mut out: String = text.split_inclusive('\n').filter(|line| !line.starts_with(CUT)).collect();
-    for (clip, frames) in cuts {
-        out += &format!("{CUT}{} = {}\n", toml_string(clip), toml_string(frames));
+/// The text of a recipe with what another says of clips, in lines at its end that are comments elsewhere.
+pub fn with_clips(text: &str, recipe: &RecipeText) -> String {
+    let ours = |line: &&str| !line.starts_with(CUT) && !line.starts_with(DEINTERLACE);
+    let mut out: String = text.split_inclusive('\n').filter(ours).collect();
+    for (prefix, said) in [(CUT, &recipe.cuts), (DEINTERLACE, &recipe.deinterlace)] {
+        for (clip, text) in said {
+            out += &format!("{prefix}{} = {}\n", toml_string(clip), toml_string(text));
+        }
     }
     out
 }
@@ -428,7 +443,7 @@ mod tests {
                 step("grain", true, &[("size", "x"), ("nosuch", "1")]),
             ],
             seed: Some("-1".into()),
-            cuts: Cuts::new(),
+            ..RecipeText::default()
         };
         let read = read(&page);
         let faults_read: Vec<_> =
@@ -452,7 +467,8 @@ mod tests {
                 step("fade", false, &[("color", "#ff8000"), ("planes", "y")]),
             ],
             seed: Some("18446744073709551615".into()),
-            cuts: Cuts::from([("a \"b\".mp4".into(), "10-29,50-54".into())]),
+            cuts: ByClip::from([("a \"b\".mp4".into(), "10-29,50-54".into())]),
+            deinterlace: ByClip::from([("tape.avi".into(), "bwdif=mode=send_field".into())]),
         };
         let read = read(&page);
         assert_eq!(read.faults, []);

@@ -254,7 +254,7 @@ function chooser(title, first, later = signal([])) {
     const all = every();
     if (!typed.value.trim()) return all.filter((one) => !one.under || unfolded.value.has(one.under));
     // A preset is called by its own name, its filter's is the title of all of them.
-    const score = (/** @type {Choice} */ one) => rank(typed.value, [...(one.filter ? [one.filter.values.preset ?? one.filter.name] : []), ...(one.under ? [] : [one.name]), ...(synonyms[one.id]?.split(' ') ?? [])],
+    const score = (/** @type {Choice} */ one) => rank(typed.value, [...(one.filter ? [one.filter.values.preset ?? one.filter.name, `${one.filter.name} ${one.filter.values.preset}`] : []), ...(one.under ? [] : [one.name]), ...(synonyms[one.id]?.split(' ') ?? [])],
       one.name, `${one.id} ${one.more} ${one.group ?? ''}`);
     return all.map((one) => ({ one, score: score(one) })).filter((s) => s.score >= 0).sort((a, b) => b.score - a.score).map((s) => s.one);
   };
@@ -308,7 +308,7 @@ function chooser(title, first, later = signal([])) {
   element.classList.add('pictured');
   const stop = startThumbs(list, (id) => {
     const { filter, look } = every().find((one) => one.id === id) ?? {};
-    if (look) return { recipe: { steps: look.steps, seed: look.seed ?? doc.value.seed }, alone: null };
+    if (look) return { recipe: { steps: look.steps, seed: look.seed }, alone: null };
     return filter ? withFilter(filter) : null;
   }, () => [typed.value, unfolded.value, later.value]);
   element.addEventListener('close', stop);
@@ -334,7 +334,7 @@ export function addFilterDialog() {
   const all = catalog.value.filter((f) => has(`filter.add.${f.name}`)).sort((a, b) => order(a) - order(b)).flatMap((f) => {
     const presets = f.settings.find((/** @type {any} */ s) => s.id === 'preset')?.choices ?? [];
     return [
-      { id: f.name, name: f.label, more: has('file.open') || !ofFiles.includes(f.name) ? f.help : `Needs files: in Grainfield’s program. ${f.help}`, group: use(f), filter: { name: f.name, values: {} }, run: () => addStep(f.name) },
+      { id: f.name, name: f.label, more: has('file.open') || !ofFiles.includes(f.name) ? f.help : `Needs files: in Grainfield’s program. ${f.help}`, group: use(f), filter: { name: f.name, values: {} }, run: () => addStep(f.name, f.name === 'scale' && clip.value ? { width: String(clip.value.width) } : {}) },
       ...presets.map((/** @type {any} */ p) => ({ id: `${f.name}-${p.id}`, name: `${f.label}: ${spoken(p.id)}`, more: p.help, group: use(f), under: f.name, filter: { name: f.name, values: { preset: p.id } }, run: () => addStep(f.name, { preset: p.id }) })),
     ];
   });

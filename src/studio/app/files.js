@@ -66,11 +66,14 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
     }
     read();
   });
+  /** What is chosen by the mouse goes on by the keyboard. */
+  const typing = () => /** @type {HTMLElement | null} */ (element.querySelector('#file-name'))?.focus();
   const go = async (/** @type {string} */ to) => {
     try {
       listing.value = /** @type {Listing} */ (await get(`/files?${new URLSearchParams({ folder: to })}`));
       lastFolder = to;
       problem.value = '';
+      typing();
       reading.abort();
       reading = new AbortController();
       waiting.clear();
@@ -112,7 +115,10 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
       ${clips && recent.value.length ? html`<p class="recent"><span class="dim">Recent</span> ${recent.value.map((path) => html`<button type="button" title=${path} @click=${() => use(path)}>${path.split('/').pop()}</button>`)}</p>` : nothing}
       <div class="filelist" role="group" aria-label="Files">
         ${folders.map((f) => html`<div><button type="button" class=${at.value === `${f}/` ? 'lit' : ''} @click=${() => go(join(f))}>${f}/</button></div>`)}
-        ${files.map((f) => html`<div data-path=${isClip.test(f.name) ? join(f.name) : nothing}><button type="button" class=${typed.value === join(f.name) || at.value === f.name ? 'lit' : ''} @click=${() => (typed.value = join(f.name))} @dblclick=${() => use(join(f.name))}>${f.name}</button>
+        ${files.map((f) => html`<div data-path=${isClip.test(f.name) ? join(f.name) : nothing}><button type="button" class=${typed.value === join(f.name) || at.value === f.name ? 'lit' : ''} @click=${() => {
+          typed.value = join(f.name);
+          typing();
+        }} @dblclick=${() => use(join(f.name))}>${f.name}</button>
           <span>${f.images ? `${f.images[0]}–${f.images[1]}: ${f.images[2]} images` : f.bytes === null ? '' : size(f.bytes)}</span>${clips ? html`<span>${known.value[join(f.name)] ?? ''}</span>` : nothing}</div>`)}
         ${l && !files.length && !l.folders.length ? html`<p class="empty">Nothing here.</p>` : nothing}
       </div>

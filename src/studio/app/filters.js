@@ -2,8 +2,9 @@
 
 import { html, nothing, render } from './vendor/lit-html.js';
 import {
-  checked, clip, doc, edit, editStep, effect, entry, key, moveStep, removeStep, selected, selectedStep, settingOf, signal, times, timing,
+  checked, clip, doc, edit, editStep, effect, entry, key, moveStep, removeStep, selected, selectedStep, selection, settingOf, signal, times, timing,
 } from './state.js';
+import { cutSelection } from './cutting.js';
 import { arrowed, control, randomSeed, splitter, spoken } from './controls.js';
 import { isCurve } from './moving.js';
 import { command, icon, keyText, tool } from './keys.js';
@@ -71,7 +72,7 @@ function onListKey(e) {
   const act = arrowed(e, {
     ArrowUp: () => (selected.value = Math.max(0, selected.value - 1)),
     ArrowDown: () => (selected.value = Math.min(steps.length - 1, selected.value + 1)),
-    Delete: () => removeStep(steps[selected.value].id),
+    Delete: () => (selection.value ? cutSelection() : removeStep(steps[selected.value].id)),
   });
   if (!act) return;
   act();

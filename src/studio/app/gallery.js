@@ -48,7 +48,7 @@ export const galleryDialog = reported(async (/** @type {string} */ shown = '') =
     const recipe = plainDoc();
     if (!of.value) {
       const { steps, seed } = look(name);
-      return { recipe: follows.value ? { ...recipe, steps: [...recipe.steps, ...steps] } : { seed: seed ?? recipe.seed, steps }, alone: null };
+      return { recipe: follows.value ? { ...recipe, steps: [...recipe.steps, ...steps] } : { seed, steps }, alone: null };
     }
     const step = values(name);
     if (!changed()) return withFilter(step);

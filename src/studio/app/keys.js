@@ -41,8 +41,8 @@ const shapes = {
 export const icon = (name) => svg`<svg class="glyph" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path fill-rule="evenodd" d=${shapes[name] ?? ''}/></svg>`;
 
 const open = () => !!clip.value;
-/** @param {string} name */
-const layout = (name) => ({ run: () => (view.layout.value = name), on: () => view.layout.value === name });
+/** @param {string} name @param {string} [back] what the same key goes back to */
+const layout = (name, back = name) => ({ run: () => (view.layout.value = view.layout.value === name ? back : name), on: () => view.layout.value === name });
 /** @param {import('./vendor/signals-core.js').Signal<boolean>} of */
 const toggle = (of) => ({ run: () => (of.value = !of.value), on: () => of.value });
 /** What is done with the selected filter. @param {(step: import('./state.js').Step) => unknown} run */
@@ -66,7 +66,7 @@ const copyFrame = (side) => reported(async () => {
 });
 /** @param {'in' | 'out'} side */
 const saveFrame = (side) => reported(async () =>
-  dialogs.download(await png(side), `frame-${frame.value}-${side === 'in' ? 'source' : 'result'}.png`));
+  dialogs.download(await png(side), `${clip.value?.name.replace(/\.\w+$/, '').replace(/[^\w-]+/g, '-')}-${frame.value}-${side === 'in' ? 'source' : 'result'}.png`));
 const scales = [80, 90, 100, 110, 125, 150, 175, 200];
 /** @param {number} by */
 const resize = (by) => {
@@ -167,7 +167,7 @@ const all = [
   { id: 'view.out', group: 'View', label: 'The result alone', keys: ['3', 'F9'], ...layout('out'), icon: 'one' },
   { id: 'view.in', group: 'View', label: 'The source alone', keys: ['4', 'F10'], ...layout('in') },
   { id: 'view.wipe', group: 'View', label: 'Wipe between source and result', keys: ['5', 'W'], ...layout('wipe'), icon: 'wipe' },
-  { id: 'view.diff', group: 'View', label: 'Difference', keys: ['6', 'D'], ...layout('diff'), icon: 'diff' },
+  { id: 'view.diff', group: 'View', label: 'Difference', keys: ['6', 'D'], ...layout('diff', 'side'), icon: 'diff' },
   { id: 'view.flip', group: 'View', label: 'Flip between source and result', keys: ['B', 'V'], run: () => (view.layout.value = view.layout.value === 'out' ? 'in' : 'out') },
   { id: 'compare.keep', group: 'View', label: 'Keep the recipe as A, to compare with', keys: ['R'], run: reported(() => keepReference(false)), icon: 'keep', can: open },
   { id: 'compare.still', group: 'View', label: 'Keep the result of this frame as a still, to compare with', keys: ['Shift+R'], run: reported(() => keepReference(true)), can: open },

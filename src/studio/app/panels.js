@@ -291,7 +291,11 @@ function jobsTemplate() {
             <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
             ${!/^(waiting|postponed|failed)$/.test(r.state) ? nothing : html`<button class="small" title=${optionsOf(r.options) ? 'Open the render window with the choices of this job' : `The job has options that the render window does not have: change them in ${list}`}
               ?disabled=${!optionsOf(r.options)} @click=${() => changeJob(r).catch(report)}>Change</button>`}
-            ${(actions[state] ?? []).map(([name, label, title]) => html`<button class="small" title=${title} @click=${verb(name, r.id)}>${label}</button>`)}
+            ${(actions[state] ?? []).map(([name, label, title]) => html`<button class="small" title=${title} @click=${(/** @type {any} */ e) => {
+              // The next key must not press what comes in its place.
+              if (e.detail) e.currentTarget.blur();
+              verb(name, r.id)();
+            }}>${label}</button>`)}
             ${r.state === 'done' ? html`<button class="small" title="Open the finished file and play it" @click=${() => watch(r.name)}>Play</button>` : nothing}
             ${r.state === 'done' && jobs.value.shows ? html`<button class="small" title="Open the folder of the finished file"
               @click=${verb('show', r.id)}>Show file</button>` : nothing}

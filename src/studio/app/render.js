@@ -26,7 +26,9 @@ function proposed() {
   const made = `${stem.replace(/[._-]+$/, '')}-${look}`;
   // A single picture stays one, and scans stay images.
   const still = /^\.(png|tiff?|exr|dpx|jpe?g)$/i.test(ending) ? ending : '.png';
-  if (isImage && c?.first !== c?.last) return /^\.(tiff?|exr|dpx)$/i.test(ending) ? `${made}/%06d${ending}` : `${made}.mkv`;
+  // Files keep the name and the digits of the clip's.
+  const [number] = /%0\dd|#+/.exec(c?.path.split('/').pop() ?? '') ?? ['%06d'];
+  if (isImage && c?.first !== c?.last) return /^\.(tiff?|exr|dpx)$/i.test(ending) ? `${made}/${made}.${number}${ending}` : `${made}.mkv`;
   return `${made}${isImage ? still : (videos.test(ending) && ending !== '.nut') || /^\.y4m$/i.test(ending) ? ending : '.mkv'}`;
 }
 
@@ -170,20 +172,20 @@ export function renderDialog(job = null) {
 
   // Its size, from a few frames, when nothing has changed for a moment.
   const guess = signal(/** @type {null | {bytes: number, frames: number, of: number}} */ (null));
-  const cannotGuess = signal(false);
+  const cannotGuess = signal('');
   const stopGuessing = rested(600, () => {
     const count = framesIn(what.value);
     const body = { ...asked(), first: ranges(what.value)[0]?.[0] ?? 0, count };
-    [guess.value, cannotGuess.value] = [null, false];
+    [guess.value, cannotGuess.value] = [null, ''];
     return made.value && !made.value.error && count ? body : null;
   }, (body, stop) => post('/estimate', body, 'POST', stop).then((told) => {
     if (!stop.aborted) guess.value = { ...told, of: body.count };
-  }, () => (cannotGuess.value = !stop.aborted)));
+  }, (error) => (cannotGuess.value = stop.aborted ? '' : messageOf(error))));
   /** What the estimate says. */
   const sizeText = () => {
     const g = guess.value;
     if (!framesIn(what.value)) return 'Size: unknown';
-    if (cannotGuess.value) return 'Size: unknown, the frames that would tell cannot be rendered';
+    if (cannotGuess.value) return `Size: unknown, since a part cannot be rendered: ${cannotGuess.value}`;
     if (!g) return 'Size: rendering a few frames to estimate it…';
     const rate = (g.bytes * 8) / secondsIn(what.value);
     const each = isImages() ? (g.of > 1 ? `, ${fileSize(g.bytes / g.of)} per image` : '') : `, ${short(rate / 1e6, 0.1)} Mbit/s${isVideo() ? ' without sound' : ''}`;

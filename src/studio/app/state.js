@@ -234,7 +234,10 @@ function exchange(from, to) {
   from.value = from.value.slice(0, -1);
   to.value = [...to.value, { doc: doc.value, merge: '', at: 0, file: next.file && [recipePath.value, base.value] }];
   if (next.file) [recipePath.value, base.value] = next.file;
+  const chosen = selectedStep.value?.id;
   doc.value = next.doc;
+  // The same filter stays selected in another place.
+  selected.value = Math.max(0, next.doc.steps.findIndex((s) => s.id === chosen));
 }
 export const undo = () => exchange(past, future);
 export const redo = () => exchange(future, past);
@@ -279,7 +282,7 @@ export function applyLook(look, follow, name) {
   const steps = look.steps.map((s) => ({ ...s, id: nextId++ }));
   const at = follow ? doc.value.steps.length : 0;
   // A look in the place of the recipe must not be saved over that.
-  edit((d) => ({ ...d, steps: [...(follow ? d.steps : []), ...steps], seed: follow ? d.seed : look.seed ?? d.seed, look: follow ? d.look : name }), '', follow ? undefined : ['', null]);
+  edit((d) => ({ ...d, steps: [...(follow ? d.steps : []), ...steps], seed: follow ? d.seed : look.seed, look: follow ? d.look : name }), '', follow ? undefined : ['', null]);
   selected.value = at;
 }
 
@@ -304,7 +307,7 @@ const origins = () => doc.value.steps.map((s) => (s.origin && s.origin[0] === ba
 export const baseAsked = () => (base.value ? { text: base.value.text, origins: origins() } : null);
 
 /** `10-29,50`, as the server writes frames that are cut out. @param {Record<string, string>} texts @returns {Doc['cuts']} */
-const cutsOf = (texts) => Object.fromEntries(Object.entries(texts).map(([path, text]) => [path, text.split(',').map((part) => {
+const cutsOf = (texts) => Object.fromEntries(Object.entries(texts).map(([path, text]) => [ownPath(path), text.split(',').map((part) => {
   const [, a, b = a] = /^\s*(-?\d+)(?:-(-?\d+))?\s*$/.exec(part) ?? [];
   return /** @type {[number, number]} */ ([Number(a), Number(b)]);
 }).filter(([a, b]) => a <= b).sort((x, y) => x[0] - y[0])]));
@@ -395,9 +398,12 @@ effect(() => {
   }
 });
 
+/** The one form of a clip's path, by which it is known: below the studio's folder without that. @param {string} path */
+const ownPath = (path) => (path.startsWith(`${folder.value}/`) ? path.slice(folder.value.length + 1) : path);
+
 /** @param {string} path @returns {Promise<Clip>} */
-export const openAs = (path, reading = readings.value[path]) =>
-  post('/open', { path, ...reading }).then((opened) => (opened.estimated && toldClips.has(opened.id) ? get(`/clip/${opened.id}`) : opened));
+export const openAs = (path, reading = readings.value[ownPath(path)]) =>
+  post('/open', { path: ownPath(path), ...reading }).then((opened) => (opened.estimated && toldClips.has(opened.id) ? get(`/clip/${opened.id}`) : opened));
 
 /** @param {string} path */
 export async function openClip(path) {
@@ -406,16 +412,17 @@ export async function openClip(path) {
     return;
   }
   const opened = await openAs(path);
+  const isSame = clip.value?.width === opened.width && clip.value.height === opened.height;
   batch(() => {
     // Another clip is seen from its start.
     if (clip.value && clip.value.path !== opened.path) frame.value = opened.first;
     clip.value = opened;
-    recent.value = [path, ...recent.value.filter((p) => p !== path)].slice(0, 8);
+    recent.value = [opened.path, ...recent.value.filter((p) => p !== opened.path)].slice(0, 8);
     selection.value = null;
     markers.value = [];
     area.value = null;
     frame.value = Math.max(opened.first, Math.min(opened.last, frame.value));
-    view.zoom.value = 0;
+    if (!isSame) view.zoom.value = 0;
     view.plane.value = -1;
   });
   opened.notes.forEach((/** @type {string} */ note) => toast(note));

@@ -2,7 +2,7 @@
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
 import { begins, clip, codeText, effect, frame, frameOf, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
-import { cutSelection, cuts } from './cutting.js';
+import { cutSelection, cuts, keptRanges } from './cutting.js';
 import { isSearching } from './scenes.js';
 import { dropped, everyFrame, loop, panes, play, playing, scrubbing, shownRate } from './viewer.js';
 import { changes, runs, shownSides } from './kept.js';
@@ -137,7 +137,7 @@ function template() {
           }}></label>
       <button class="time digits" title="${coded ? 'Timecode, the clip’s own if it has one' : 'Time since the first frame'}; a click shows ${coded ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c || c.variable}
         @click=${() => (timecode.value = !timecode.value)}>${c ? (coded ? codeText : timeText)(frame.value) : ''}</button>
-      <span class="dim">${c ? `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${c.variable ? 'varying rate, about ' : ''}${Number(meanRate().toFixed(3))} fps` : ''}</span>
+      <span class="dim">${c ? `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${c.variable ? 'varying rate, about ' : ''}${Number(meanRate().toFixed(3))} fps${cuts.value.length ? `; ${keptRanges([c.first, c.last]).reduce((all, [a, b]) => all + b + 1 - a, 0)} without cuts` : ''}` : ''}</span>
       <span class="group">
         ${tool('sel.in', 'In', 'small')}
         <span class="digits" title="Selection, both ends included">${c && selection.value ? `${from}–${to} (${to - from + 1})` : c ? 'all' : ''}</span>
