@@ -3,7 +3,7 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, has, post } from './api.js';
 import {
-  addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, messageOf, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
+  addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, messageOf, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { cuts } from './cutting.js';
 import { command, commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
@@ -56,16 +56,11 @@ export function dialog(title, body, kind = '') {
 }
 
 /** Asks before something is lost. @param {string} text @param {string} yes @returns {Promise<boolean>} */
-export function confirm(text, yes) {
-  return new Promise((resolve) => {
-    const { element } = dialog('Confirm', ({ close }) => html`<p>${text}</p><footer><button @click=${close}>Cancel</button>
-      <button class="main" autofocus @click=${() => {
-        resolve(true);
-        close();
-      }}>${yes}</button></footer>`, 'narrow');
-    element.addEventListener('close', () => resolve(false));
-  });
-}
+const confirm = (text, yes) => new Promise((resolve) => {
+  const { element } = dialog('Confirm', ({ close, attempt }) => html`<p>${text}</p><footer><button @click=${close}>Cancel</button>
+    <button class="main" autofocus @click=${() => attempt(() => resolve(true))}>${yes}</button></footer>`, 'narrow');
+  element.addEventListener('close', () => resolve(false));
+});
 
 /** @param {Blob} blob @param {string} name */
 export function download(blob, name) {
@@ -87,10 +82,6 @@ export async function copy(text, what) {
 }
 
 // ---- files ----
-
-export function openClipDialog() {
-  fileDialog('Open a clip', 'clip', openClip, { clips: true });
-}
 
 /** Asks before unsaved changes are lost. */
 const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has unsaved changes. Undo restores it.', 'Discard the changes');
@@ -128,10 +119,6 @@ export async function openedRecipe(recipe, path, text, was) {
   recipePath.value = path;
   savedToml.value = toml;
   originals.value = { ...originals.value, [path]: was };
-}
-
-export function openRecipeDialog() {
-  fileDialog('Open a recipe', 'recipe', openRecipeFile);
 }
 
 /** @param {string} path @returns {Promise<boolean>} whether it is opened */
@@ -187,11 +174,9 @@ async function save(path, was) {
 
 /** @param {boolean} as under another name */
 export function saveRecipe(as) {
-  if (recipePath.value && !as) {
-    save(recipePath.value, originals.value[recipePath.value]).catch(report);
-    return;
-  }
-  saveFile('Save the recipe', recipePath.value || 'look.toml', (path) => save(path));
+  const path = recipePath.value;
+  if (path && !as) save(path, originals.value[path]).catch(report);
+  else saveFile('Save the recipe', path || 'look.toml', save);
 }
 
 /** Asks for a name and writes a file. @param {string} title @param {string} name @param {(path: string) => Promise<boolean>} write */
@@ -242,12 +227,9 @@ function chooser(title, first, later = signal([])) {
   const typed = signal('');
   const at = signal(0);
   const unfolded = signal(/** @type {Set<string>} */ (new Set()));
-  /** @param {string | undefined} id @param {boolean} [open] */
-  const fold = (id, open = !unfolded.value.has(id ?? '')) => {
-    const next = new Set(unfolded.value);
-    if (id && open) next.add(id);
-    else next.delete(id ?? '');
-    unfolded.value = next;
+  const fold = (/** @type {string} */ id, open = !unfolded.value.has(id)) => {
+    const others = [...unfolded.value].filter((one) => one !== id);
+    unfolded.value = new Set(open ? [...others, id] : others);
   };
   const below = (/** @type {string} */ id) => first.filter((one) => one.under === id).length;
   const found = () => {
@@ -275,23 +257,18 @@ function chooser(title, first, later = signal([])) {
         @keydown=${(/** @type {KeyboardEvent} */ e) => {
           const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[e.key];
           if (by) {
-            e.preventDefault();
             at.value = Math.max(0, Math.min(list.length - 1, at.value + by));
             queueMicrotask(() => element.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }));
           } else if ((e.key === 'ArrowRight' || e.key === 'ArrowLeft') && !typed.value && list[at.value]) {
             const owner = list[at.value].under ?? list[at.value].id;
             if (!below(owner)) return;
-            e.preventDefault();
             fold(owner, e.key === 'ArrowRight');
             at.value = Math.max(0, list.findIndex((one) => one.id === (e.key === 'ArrowLeft' ? owner : list[at.value].id)));
-          } else if (e.key === 'Enter' && list[at.value]) {
-            e.preventDefault();
-            use(list[at.value], true);
-          } else if (e.key === 'Escape') {
-            // The browser would only clear what is typed.
-            e.preventDefault();
-            close();
-          }
+          } else if (e.key === 'Enter' && list[at.value]) use(list[at.value], true);
+          else if (e.key === 'Escape') close();
+          else return;
+          // For Escape the browser would only clear what is typed.
+          e.preventDefault();
         }}>
       ${list.length ? nothing : html`<p class="empty" role="status">Nothing found for ‘${typed.value.trim()}’.</p>`}
       <ul id="choices" role="listbox" aria-label=${title}>${list.map((one, i) => html`${!typed.value && one.group && one.group !== list[i - 1]?.group && one.filter ? html`<li class="heading" role="presentation">${one.group}</li>` : nothing}

@@ -4,7 +4,7 @@
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { has } from './api.js';
 import {
-  addStep, canRedo, canUndo, clip, doc, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, reported, scale,
+  addStep, canRedo, canUndo, clip, doc, dock, dockOpen, editStep, frame, markers, moveStep, openClip, range, redo, reference, references, removeStep, reported, scale,
   seek, selected, selectedStep, selection, timecode, timing, toast, undo, userKeys, view,
 } from './state.js';
 import { cutSelection, cuts, restoreCuts, step as stepKept } from './cutting.js';
@@ -12,6 +12,7 @@ import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js'
 import { dropReference, keepReference, nextReference, swapReference } from './compare.js';
 import { deinterlaceDialog } from './deinterlace.js';
 import * as dialogs from './dialogs.js';
+import { fileDialog } from './files.js';
 import { galleryDialog } from './gallery.js';
 import { describeDialog } from './raw.js';
 import { copyCommand, renderDialog } from './render.js';
@@ -80,13 +81,13 @@ let copied = null;
 
 /** @type {Command[]} */
 const all = [
-  { id: 'file.open', group: 'File', label: 'Open a clip', keys: ['Ctrl+O', 'F2'], run: () => dialogs.openClipDialog() },
+  { id: 'file.open', group: 'File', label: 'Open a clip', keys: ['Ctrl+O', 'F2'], run: () => fileDialog('Open a clip', 'clip', openClip, { clips: true }) },
   { id: 'file.start', group: 'File', label: 'Start page: recent clips, examples', keys: [], run: () => {
     play(0);
     clip.value = null;
   }, can: open },
   { id: 'recipe.new', group: 'File', label: 'New recipe', keys: ['Ctrl+Alt+N'], run: () => dialogs.newRecipe() },
-  { id: 'recipe.open', group: 'File', label: 'Open a recipe', keys: ['Ctrl+L'], run: () => dialogs.openRecipeDialog() },
+  { id: 'recipe.open', group: 'File', label: 'Open a recipe', keys: ['Ctrl+L'], run: () => fileDialog('Open a recipe', 'recipe', dialogs.openRecipeFile) },
   { id: 'recipe.save', group: 'File', label: 'Save the recipe', keys: ['Ctrl+S'], run: () => dialogs.saveRecipe(false) },
   { id: 'recipe.saveas', group: 'File', label: 'Save the recipe as', keys: ['Ctrl+Shift+S'], run: () => dialogs.saveRecipe(true) },
   { id: 'recipe.look', group: 'File', label: 'Keep as look…', keys: [], run: () => dialogs.keepLook(), can: () => doc.value.steps.length > 0 },

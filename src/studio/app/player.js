@@ -57,15 +57,11 @@ const fetchAll = (n, stop) => Promise.all(sides().map(async (side) => {
 
 /** The pictures of a frame, if all are there. @param {number} n @returns {null | [Side, string, Picture][]} */
 function there(n) {
-  /** @type {[Side, string, Picture][]} */
-  const all = [];
-  for (const side of sides()) {
+  const all = sides().map((side) => {
     const url = paneOf(side).want(n);
-    const got = kept(url);
-    if (!got) return null;
-    all.push([side, url, got]);
-  }
-  return all;
+    return /** @type {[Side, string, Picture]} */ ([side, url, kept(url)]);
+  });
+  return all.every(([, , got]) => got) ? all : null;
 }
 
 /** Makes the next frames and the last ones while nothing else happens: a step then shows them at once.
@@ -208,7 +204,8 @@ async function run(mine) {
     // Ahead as far as there is room; from the frame on that can still be there in time.
     const lead = everyFrame.value ? 0 : Math.floor((delay / 1000) * speed);
     const count = sides().length;
-    const room = Math.min(AHEAD, Math.floor(LIMIT / 2 / count / bytesOf()));
+    const bytes = Math.max(1, ...sides().map((side) => keptOf(paneOf(side).want(frame.value))));
+    const room = Math.min(AHEAD, Math.floor(LIMIT / 2 / count / bytes));
     let wanted = step * Math.max(step * (asked + step), step * (target + step * (everyFrame.value ? 0 : lead)));
     while (coming.size * count < FLIGHT && (wanted - target) * step <= room && wanted >= first && wanted <= last) {
       if (!coming.has(wanted) && !there(numberOf(wanted))) ask(wanted);
@@ -227,9 +224,6 @@ async function run(mine) {
     seek(numberOf(at));
   }
 }
-
-/** The bytes of a picture as it is shown now. */
-const bytesOf = () => Math.max(1, ...sides().map((side) => keptOf(paneOf(side).want(frame.value))));
 
 // ---- sound ----
 

@@ -49,7 +49,7 @@ export const dockOpen = signal(true);
 export const curveOf = signal(/** @type {{step: number, setting: string} | null} */ (null));
 export const connected = signal(true);
 export const simulating = signal(/** @type {null | {done: number, all: number}} */ (null));
-export const toasts = signal(/** @type {{id: number, text: unknown, bad: boolean}[]} */ ([]));
+export const toasts = signal(/** @type {{text: unknown, bad: boolean}[]} */ ([]));
 /** What may be answered, above the pictures until it is; `work` names unsaved work. */
 export const offers = signal(/** @type {{text: string, answers: [string, () => unknown][], work?: string}[]} */ ([]));
 /** Keys that the user has changed: command to key. */
@@ -57,8 +57,6 @@ export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
 /** How clips are read, by their paths, if the user has said it: FFmpeg's graph before the filters, and what samples without a header are. */
 export const readings = signal(/** @type {Record<string, {lavfi?: string, raw?: string}>} */ ({}));
-/** A file without a header, about which the page asks. */
-export const undescribed = signal('');
 /** The clips that were opened last, the newest first. */
 export const recent = signal(/** @type {string[]} */ ([]));
 /** Frames that the user has marked, in order. */
@@ -125,11 +123,10 @@ export const unsavedEffects = computed(() => {
 export const inPlace = () => (checked.value?.faults.length ? `the recipe has an error, ${keyIsPlain.value ? 'the source' : 'the result before it'} is shown` : '');
 
 let nextId = 1;
-let nextToast = 1;
 
 /** @param {unknown} text or a template @param {boolean} [bad] @param {number} [time] in milliseconds */
 export function toast(text, bad = false, time = bad ? 9000 : 4000) {
-  const one = { id: nextToast++, text, bad };
+  const one = { text, bad };
   toasts.value = [...toasts.value.slice(-3), one];
   setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), time);
 }
@@ -249,17 +246,10 @@ export function editStep(id, change, merge) {
  * @param {number} id @param {string} setting @param {string | null} text @param {boolean} [dragged]
  */
 export function setValue(id, setting, text, dragged = true) {
-  editStep(
-    id,
-    (step) => {
-      if ((step.values[setting] ?? null) === text) return step;
-      const values = { ...step.values };
-      if (text === null) delete values[setting];
-      else values[setting] = text;
-      return { ...step, values };
-    },
-    dragged ? `${id}.${setting}` : '',
-  );
+  editStep(id, (step) => {
+    const { [setting]: was = null, ...others } = step.values;
+    return was === text ? step : { ...step, values: text === null ? others : { ...step.values, [setting]: text } };
+  }, dragged ? `${id}.${setting}` : '');
 }
 
 /** @param {string} name @param {Record<string, string>} [values] */
@@ -402,7 +392,9 @@ export const openAs = (path, reading = readings.value[path]) =>
 /** @param {string} path */
 export async function openClip(path) {
   if (/\.(yuv|raw|rgb)$/i.test(path) && !readings.value[path]?.raw) {
-    undescribed.value = path;
+    const { describeDialog } = await import('./raw.js');
+    // After the window in which the file was chosen.
+    setTimeout(() => describeDialog(path));
     return;
   }
   const opened = await openAs(path);

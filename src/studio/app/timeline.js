@@ -168,10 +168,6 @@ function template() {
 export function startTimeline(root) {
   effect(() => render(template(), root));
   watchKept();
-  effect(() => {
-    void clip.value;
-    span.value = null;
-  });
   // What is seen follows the playhead.
   effect(() => {
     const n = frame.value;

@@ -27,8 +27,8 @@ const shownOf = (side, number) => (side === 'in' ? [reference.value?.key ?? '0',
 const placeOf = (side, number) => `/frame/${(side === 'in' ? referenceClip : clip).value?.id}/${shownOf(side, number).join('/')}`;
 /** A side as the server names it. @param {Side} side */
 const told = (side) => (side === 'in' && reference.value ? 'out' : side);
-/** Where the pointer is in the picture, and the codes there. */
-export const pointer = signal(/** @type {null | {x: number, y: number}} */ (null));
+/** Where the pointer is in the picture of which pane, and the codes there. */
+export const pointer = signal(/** @type {null | {x: number, y: number, pane: Pane}} */ (null));
 export const codes = signal(/** @type {null | {x: number, y: number, in: any, out: any}} */ (null));
 /** Waits for a point in the picture: the position of a setting. */
 export const picking = signal(/** @type {null | ((x: number, y: number) => void)} */ (null));
@@ -421,8 +421,7 @@ function listenTo(p) {
   canvas.addEventListener('pointermove', (e) => {
     const [x, y] = p.at(e).map(Math.floor);
     const { width, height } = sizeOf(p.side);
-    pointer.value = x >= 0 && y >= 0 && x < width && y < height ? { x, y } : null;
-    pointerPane = p;
+    pointer.value = x >= 0 && y >= 0 && x < width && y < height ? { x, y, pane: p } : null;
     if (!drag) return;
     const from = drag.corner ?? drag.mask;
     if (from) {
@@ -453,10 +452,6 @@ function listenTo(p) {
   canvas.addEventListener('pointerleave', () => (pointer.value = null));
 }
 
-/** @type {Pane | null} */
-let pointerPane = null;
-export const paneUnderPointer = () => pointerPane;
-
 /** The hashes of the frames that are shown, when they have rested for a moment. @param {AbortSignal} stop */
 async function readHashes(stop) {
   for (const side of /** @type {const} */ (['in', 'out'])) {
@@ -477,7 +472,7 @@ const readCodes = latest(async () => {
   const ask = (/** @type {Side} */ side) =>
     get(`${placeOf(side, frame.value).replace('/frame/', '/pixels/')}?side=${told(side)}&region=${at.x},${at.y},1,1`).catch(() => null);
   const [a, b] = await Promise.all([ask('in'), key.value ? ask('out') : null]);
-  codes.value = { ...at, in: a, out: b };
+  codes.value = { x: at.x, y: at.y, in: a, out: b };
 });
 
 // ---- putting it on the page ----
