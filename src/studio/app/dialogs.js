@@ -13,8 +13,8 @@ import { spoken } from './controls.js';
 import { rank, synonyms } from './search.js';
 
 /** @typedef {import('./keys.js').Command} Command */
-/** What a window shows may use these. `attempt` closes the window when something is done, unless that is false; why it failed
- * is the `problem`, for which `fault` has the place. `submit` attempts what a form is for.
+/** What a window shows may use these. `attempt` closes the window when something is done, unless that is false; why it
+ * failed is the `problem`, for which `fault` has the place. `submit` attempts what a form is for.
  * @typedef {{close: () => void, fault: () => unknown, problem: import('./vendor/signals-core.js').Signal<string>,
  *   attempt: (run: () => unknown) => Promise<void>, submit: (run: (form: any) => unknown) => (e: any) => void}} Parts */
 
@@ -345,14 +345,15 @@ export function matchDialog() {
 export function keysDialog() {
   const waiting = signal('');
   const taken = (/** @type {string} */ key, /** @type {string} */ id) => commands.find((c) => c.id !== id && keysOf(c).includes(key));
+  const groups = Object.groupBy([...commands, ...fixedKeys], (c) => c.group);
   const shown = (/** @type {string[]} */ keys) => keys.map((key) => html`<kbd>${pretty(key)}</kbd> `);
   const button = (/** @type {Command} */ c) => html`<button class="key ${c.id in userKeys.value ? 'given' : ''}"
-    aria-label="${c.label}: ${keysOf(c).map(pretty).join(' ') || 'no key'}" @click=${() => (waiting.value = c.id)}>${waiting.value === c.id
-      ? 'press a key' : keysOf(c).length ? shown(keysOf(c).filter((k) => !k.endsWith('+Shift++'))) : '—'}</button>`;
+    aria-label="${c.label}: ${keysOf(c).map(pretty).join(' ') || 'no key'}"
+    @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).length ? shown(keysOf(c).filter((k) => !k.endsWith('+Shift++'))) : '—'}</button>`;
   const { element } = dialog('Keys', () => html`
     <p class="dim">Click a key to change it; Backspace removes it. Keys are kept for this folder.</p>
-    <div class="keygrid">${Object.entries(Object.groupBy([...commands, ...fixedKeys], (c) => c.group)).map(([group, list]) => html`<section>
-      <h2>${group}</h2><table>${list?.map((c) => html`<tr><td>${c.label}</td><td>${'id' in c ? button(/** @type {Command} */ (c)) : shown(c.keys)}</td></tr>`)}</table></section>`)}</div>
+    <div class="keygrid">${Object.entries(groups).map(([group, list]) => html`<section><h2>${group}</h2><table>${list?.map((c) => html`<tr>
+      <td>${c.label}</td><td>${'id' in c ? button(/** @type {Command} */ (c)) : shown(c.keys)}</td></tr>`)}</table></section>`)}</div>
     <footer><button @click=${() => (userKeys.value = {})}>Reset</button></footer>`, 'wide');
   element.addEventListener('keydown', (e) => {
     const id = waiting.value;

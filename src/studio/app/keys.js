@@ -47,9 +47,16 @@ const layout = (name) => ({ run: () => (view.layout.value = name), on: () => vie
 /** @param {import('./vendor/signals-core.js').Signal<boolean>} of */
 const toggle = (of) => ({ run: () => (of.value = !of.value), on: () => of.value });
 /** What is done with the selected filter. @param {(step: import('./state.js').Step) => unknown} run */
-const withStep = (run) => ({ run: () => selectedStep.value && run(selectedStep.value), can: () => !!selectedStep.value });
+const withStep = (run) => ({
+  run: () => selectedStep.value && run(selectedStep.value),
+  can: () => !!selectedStep.value,
+});
 /** @param {'ellipse' | 'rectangle'} shape */
-const mask = (shape) => ({ run: () => (drawing.value = shape), on: () => drawing.value === shape, can: () => !!selectedStep.value && open() });
+const mask = (shape) => ({
+  run: () => (drawing.value = shape),
+  on: () => drawing.value === shape,
+  can: () => !!selectedStep.value && open(),
+});
 /** @param {number} by */
 const step = (by) => () => {
   if (playing.value) play(0);
@@ -79,8 +86,7 @@ const showDock = (tab) => () => ([dock.value, dockOpen.value] = [tab, dock.value
 /** The filter that was copied. @type {null | import('./state.js').Step} */
 let copied = null;
 
-/** @type {Command[]} */
-const all = [
+export const commands = /** @type {Command[]} */ ([
   { id: 'file.open', group: 'File', label: 'Open a clip', keys: ['Ctrl+O', 'F2'], run: () => fileDialog('Open a clip', 'clip', openClip, { clips: true }) },
   { id: 'file.start', group: 'File', label: 'Start page: recent clips, examples', keys: [], run: () => {
     play(0);
@@ -194,8 +200,7 @@ const all = [
   { id: 'help.keys', group: 'Help', label: 'Keys', keys: ['F1', '?'], run: () => dialogs.keysDialog() },
   { id: 'help.palette', group: 'Help', label: 'Find a command', keys: ['Ctrl+K', 'Ctrl+Shift+P'], run: () => dialogs.palette() },
   { id: 'help.match', group: 'Help', label: 'Match grain of a scan: grainfield match', keys: [], run: () => dialogs.matchDialog() },
-];
-export const commands = all.filter(({ id }) => has(id));
+]).filter(({ id }) => has(id));
 
 /** Keys of what has the focus, which stay as they are. */
 export const fixedKeys = [
@@ -231,8 +236,9 @@ export const keyText = (id) => keysOf(command(id)).map(pretty).join(', ');
 export const tool = (id, text, kind = text ? '' : 'icon') => {
   const { label, icon: shape = '', on, can, run } = command(id);
   const keys = keyText(id);
-  return html`<button class="${kind} ${on?.() ? 'lit' : ''}" title="${label}${keys ? ` (${keys})` : ''}" aria-label=${text ? nothing : label}
-    aria-pressed=${on ? String(on()) : nothing} ?disabled=${can ? !can() : false} @click=${() => run()}>${text ?? icon(shape)}</button>`;
+  return html`<button class="${kind} ${on?.() ? 'lit' : ''}" title="${label}${keys ? ` (${keys})` : ''}"
+    aria-label=${text ? nothing : label} aria-pressed=${on ? String(on()) : nothing}
+    ?disabled=${can ? !can() : false} @click=${() => run()}>${text ?? icon(shape)}</button>`;
 };
 
 /** An event as it stands in the table. @param {KeyboardEvent} e */

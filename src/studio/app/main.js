@@ -30,13 +30,7 @@ document.addEventListener('keyup', (e) => {
 });
 effect(() => {
   document.documentElement.style.zoom = scale.value === 100 ? '' : `${scale.value}%`;
-});
-effect(() => {
-  const { style } = document.body;
-  for (const which of /** @type {const} */ (['dock', 'side'])) {
-    if (sizes[which].value) style.setProperty(`--${which}`, `${sizes[which].value}px`);
-    else style.removeProperty(`--${which}`);
-  }
+  for (const [which, { value }] of Object.entries(sizes)) document.body.style.setProperty(`--${which}`, value ? `${value}px` : '');
 });
 // An element that was clicked does not keep the focus: Space plays.
 document.addEventListener('click', (e) => {

@@ -25,7 +25,7 @@ import { clockText } from './timecode.js';
 function bar() {
   const c = clip.value;
   const isDiff = view.layout.value === 'diff';
-  const gainName = isDiff ? 'Gain of the difference' : 'Gain';
+  const gain = isDiff ? 'Gain of the difference' : 'Gain';
   const shownPane = [...panes.values()].find((p) => p.canvas.isConnected);
   const fits = (/** @type {number} */ z) => (c && shownPane ? ` ${Math.round(shownPane.zoom(z) * 100)} %` : '');
   /** @type {[number, string, string?][]} */
@@ -44,15 +44,19 @@ function bar() {
       <span class="recipe" title=${recipePath.value}>${name}</span>${dirty.value ? html`<span title="changed since the last save">•</span>` : nothing}</span>
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
     <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}${tool('compare.keep')}</span>
-    ${kept.length ? menu('Compare with', 'A, what the result is compared with', [[0, 'A: source'], ...kept], { value: reference.value?.id ?? 0 },
-      (id) => (against.value = id)) : nothing}
+    ${kept.length ? menu('Compare with', 'A, what the result is compared with', [[0, 'A: source'], ...kept],
+      { value: reference.value?.id ?? 0 }, (id) => (against.value = id)) : nothing}
     ${menu('Zoom', 'Zoom', zooms, view.zoom, zoomTo)}
-    ${menu('Plane', 'Plane', [[-1, 'RGB'], ...(c?.planes ?? []).map((p, i) => /** @type {[number, string]} */ ([i, p]))], view.plane)}
-    ${menu('Field', `Field of an interlaced picture (${keyText('view.field')})`, [['', 'Fields'], ['top', 'Top'], ['bottom', 'Bottom']], view.field)}
-    ${!c || c.shape === 1 ? nothing : menu('Pixels', `Shape of the pixels (${keyText('view.square')}): that of the clip, or one sample as a square`,
-      [[false, `${short(c.shape, 0.01)}:1`], [true, 'Square']], view.square)}
-    ${menu(gainName, gainName, [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => [g, `${isDiff ? 'Diff' : 'Gain'} ${g}×`]), isDiff ? view.diffGain : view.gain)}
-    ${menu('Gamma', 'Gamma of the view, after the gain', [0.45, 0.6, 0.8, 1, 1.25, 1.6, 2.2].map((g) => [g, `γ ${g}`]), view.gamma, undefined, isDiff)}
+    ${menu('Plane', 'Plane', ['RGB', ...(c?.planes ?? [])].map((p, i) => [i - 1, p]), view.plane)}
+    ${menu('Field', `Field of an interlaced picture (${keyText('view.field')})`,
+      [['', 'Fields'], ['top', 'Top'], ['bottom', 'Bottom']], view.field)}
+    ${!c || c.shape === 1 ? nothing
+      : menu('Pixels', `Shape of the pixels (${keyText('view.square')}): that of the clip, or one sample as a square`,
+        [[false, `${short(c.shape, 0.01)}:1`], [true, 'Square']], view.square)}
+    ${menu(gain, gain, [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => [g, `${isDiff ? 'Diff' : 'Gain'} ${g}×`]),
+      isDiff ? view.diffGain : view.gain)}
+    ${menu('Gamma', 'Gamma of the view, after the gain', [0.45, 0.6, 0.8, 1, 1.25, 1.6, 2.2].map((g) => [g, `γ ${g}`]),
+      view.gamma, undefined, isDiff)}
     <span class="group">${tool('view.clipping')}${tool('view.loupe')}</span>
     ${menu('Surround', 'Surround', Object.keys(surrounds).map((s) => [s, s]), view.surround)}
     <span class="space"></span>
@@ -202,12 +206,6 @@ const verb = (name, id = '') => () => post(`/jobs/${name}`, { id }).then(({ segm
   return loadJobs();
 }, report);
 
-/** Starts the waiting jobs. */
-const start = () => {
-  if (jobs.value.running) toast('the waiting jobs are rendered after the running one');
-  return verb('start')();
-};
-
 /** The finished file that is watched in the place of the clip, and the offer of the way back.
  * @type {null | {path: string, back: [string, () => unknown][], withdraw: () => void}} */
 let watched = null;
@@ -270,7 +268,10 @@ function jobsTemplate() {
   return html`<div class="jobs">
     <div class="sidebar">
       <button ?disabled=${!clip.value} @click=${() => renderDialog()}>Add a job</button>
-      <button title="Renders the waiting jobs one after another, after those that are running; also those that were cancelled" ?disabled=${!waiting} @click=${start}>Start</button>
+      <button title="Renders the waiting jobs one after another, after those that are running; also those that were cancelled" ?disabled=${!waiting} @click=${() => {
+        if (running) toast('the waiting jobs are rendered after the running one');
+        verb('start')();
+      }}>Start</button>
       <button title="Stops the running jobs; finished parts are kept" ?disabled=${!running} @click=${verb('stop')}>Stop</button>
       <button ?disabled=${running || !failed} @click=${verb('retry')}>Retry failed</button>
       <p class="dim">${list ? html`Shared with <code>grainfield batch</code>:<br><code>${list}</code>` : nothing}</p>
@@ -448,8 +449,10 @@ export function startPanels() {
   };
   new ResizeObserver(measure).observe(dockBox);
   afterwards(() => [dock.value, dockOpen.value, checked.value], measure);
-  afterwards(() => [dock.value, dockOpen.value, scopeSide.value, key.value, frame.value, clip.value, playing.value, scrubbing.value], drawScopes);
-  afterwards(() => [drawn.value, render(view.loupe.value && clip.value && pointer.value ? loupe() : nothing, byId('loupebox'))], drawLoupe);
+  const ofScopes = [dock, dockOpen, scopeSide, key, frame, clip, playing, scrubbing];
+  afterwards(() => ofScopes.map((one) => one.value), drawScopes);
+  const loupeOf = () => (view.loupe.value && clip.value && pointer.value ? loupe() : nothing);
+  afterwards(() => [drawn.value, render(loupeOf(), byId('loupebox'))], drawLoupe);
   effect(() => {
     // What another picture is waited for is not told to its end.
     void [frame.value, key.value, busy.value];
