@@ -308,7 +308,7 @@ fn what_is_not_kept_is_a_note() {
         assert!(made.unwrap().success());
     }
     let (studio, b) = page(&session, "");
-    b.run("globalThis.told = []; s.effect(() => { for (const t of s.toasts.value) if (!told.some((o) => o.id === t.id)) told.push(t); });");
+    b.run("globalThis.told = []; s.effect(() => { for (const t of s.toasts.value) if (!told.includes(t)) told.push(t); });");
     for name in ["plain", "more"] {
         let id = add(&studio, &format!("{name}.mkv"), &format!("{name}.mp4"));
         studio.post("/jobs/start", &json!({ "id": id }));

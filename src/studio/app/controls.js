@@ -25,8 +25,8 @@ function valueNow(step, s, text) {
   return now;
 }
 
-/** What an arrow key means, which then does nothing else. @template T @param {KeyboardEvent} e @param {Record<string, T>} keys
- * @returns {T | undefined} */
+/** What a key means, which then does nothing else.
+ * @template T @param {KeyboardEvent} e @param {Record<string, T>} keys @returns {T | undefined} */
 export function arrowed(e, keys) {
   if (e.key in keys) e.preventDefault();
   return keys[e.key];
@@ -48,9 +48,8 @@ export function splitter(which) {
     @dblclick=${() => (sizes[which].value = 0)}
     @pointerdown=${(/** @type {any} */ e) => e.currentTarget.setPointerCapture(e.pointerId)}
     @pointerup=${(/** @type {any} */ e) => e.currentTarget.blur()}
-    @pointermove=${(/** @type {PointerEvent} */ e) => {
-      if (e.buttons) set(now() - (isDock ? e.movementY : e.movementX) / (scale.value / 100));
-    }}
+    @pointermove=${(/** @type {PointerEvent} */ e) =>
+      e.buttons && set(now() - (isDock ? e.movementY : e.movementX) / (scale.value / 100))}
     @keydown=${(/** @type {KeyboardEvent} */ e) => {
       const by = arrowed(e, { ArrowUp: 16, ArrowLeft: 16, ArrowDown: -16, ArrowRight: -16 });
       if (by) set(now() + by);
@@ -60,10 +59,12 @@ export function splitter(which) {
 /** A menu in a label: what its choices stand for, what they are called, and more of them.
  * @template T @param {string} name @param {string} title @param {[T, unknown, unknown?][]} list
  * @param {{value: T}} chosen @param {(to: T) => void} [set] @param {boolean} [disabled] */
-export const menu = (name, title, list, chosen, set = (to) => (chosen.value = to), disabled = false) => html`<label title=${title}>
-  <select aria-label=${name} ?disabled=${disabled} @change=${(/** @type {any} */ e) => set(list[e.target.selectedIndex][0])}>
-    ${list.map(([value, text, more = nothing]) => html`<option value=${value} title=${more} .selected=${value === chosen.value}>${text}</option>`)}
-  </select></label>`;
+export function menu(name, title, list, chosen, set = (to) => (chosen.value = to), disabled = false) {
+  const change = (/** @type {any} */ e) => set(list[e.target.selectedIndex][0]);
+  return html`<label title=${title}><select aria-label=${name} ?disabled=${disabled} @change=${change}>
+    ${list.map(([value, text, more = nothing]) => html`<option value=${value} title=${more}
+      .selected=${value === chosen.value}>${text}</option>`)}</select></label>`;
+}
 
 /** `1 frame`, `9 frames` @param {number} frames */
 export const counted = (frames) => `${frames} frame${frames === 1 ? '' : 's'}`;
@@ -107,7 +108,8 @@ export function usePreset(step, s, preset, more = {}) {
   editStep(step.id, (one) => ({ ...one, values: { ...values, ...more } }));
   const all = Object.entries(lost);
   if (!all.length) return;
-  const names = all.map(([id, v]) => `its own ${settingOf(step, id)?.label.toLowerCase() ?? id} (yours was ${v.length > 20 ? 'a curve' : v})`);
+  const labelOf = (/** @type {string} */ id) => settingOf(step, id)?.label.toLowerCase() ?? id;
+  const names = all.map(([id, v]) => `its own ${labelOf(id)} (yours was ${v.length > 20 ? 'a curve' : v})`);
   const withdraw = offer(`${spoken(preset)} has ${names.join(', ')}.`,
     [['Keep mine', () => editStep(step.id, (one) => ({ ...one, values: { ...one.values, ...lost } }))]]);
   setTimeout(withdraw, 15000);
@@ -180,8 +182,9 @@ function body(step, s, given, effective, id, faulty) {
   const value = given ?? effective;
   const typed = (/** @type {any} */ e) => set(e.target.value.trim() === '' ? null : e.target.value.trim());
   // Where no server is there are no files to choose from.
-  const file = (/** @type {string} */ title, /** @type {string} */ kind) => (has('file.open') ? html`<button class="icon" title=${title}
-    aria-label="${s.label}: choose a file" @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, kind, set)}>${icon('file')}</button>` : nothing);
+  const file = (/** @type {string} */ title, /** @type {string} */ kind) => (!has('file.open') ? nothing
+    : html`<button class="icon" title=${title} aria-label="${s.label}: choose a file"
+      @click=${() => fileDialog(`${entry(step.name)?.label}: ${s.label}`, kind, set)}>${icon('file')}</button>`);
   // Of a text that cannot be read nothing can be kept: it stays in a plain field, until another takes its place.
   if (isCurve(given) && !given?.startsWith('@') && faulty) return text(id, value, typed);
   switch (s.kind) {
@@ -235,8 +238,8 @@ export function randomSeed() {
   return String(crypto.getRandomValues(new BigUint64Array(1))[0]);
 }
 
-/** What a text field does with what was typed: nothing takes the value away, keys are the whole curve, else it is the value of now.
- * @param {Step} step @param {Setting} s */
+/** What a text field does with what was typed: nothing takes the value away, keys are the whole curve, else it is the value
+ * of now. @param {Step} step @param {Setting} s */
 const typedInto = (step, s) => (/** @type {any} */ e) => {
   const typed = e.target.value.trim();
   if (typed === '' || isCurve(typed)) setValue(step.id, s.id, typed || null);

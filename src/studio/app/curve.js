@@ -424,14 +424,12 @@ export function startCurves() {
   effect(() => {
     const [from, to] = seen();
     // A curve across the whole clip has a sample for each frame if there is space.
-    const samples = Math.max(2, Math.min(1600, (to - from) * 4 + 1));
+    const samples = Math.round(Math.max(2, Math.min(1600, (to - from) * 4 + 1)));
     void checked.value;
-    const names = new Set();
-    for (const m of moving()) {
-      names.add(m.name);
-      wanted.set(m.name, JSON.stringify({ clip: clip.value?.id ?? null, filter: m.step.name, setting: m.id, text: m.text, from, to, samples: Math.round(samples), layer: m.layer }));
+    wanted.clear();
+    for (const { name, step, id: setting, text, layer } of moving()) {
+      wanted.set(name, JSON.stringify({ clip: clip.value?.id ?? null, filter: step.name, setting, text, from, to, samples, layer }));
     }
-    for (const name of [...wanted.keys()]) if (!names.has(name)) wanted.delete(name);
     queueMicrotask(load);
   });
   effect(() => {

@@ -17,12 +17,6 @@ const orders = [['', 'as the file says'], [':parity=tff', 'top field first'], ['
 /** What the files of clips say of their fields. @type {Map<string, string>} */
 const said = new Map();
 
-/** @param {string} fields as the server names them */
-const fieldsText = (fields) => (fields === 'unspecified' ? 'The file does not say whether its frames are interlaced, nor which field comes first.' : `The frames of this clip are ${fields}.`);
-
-/** @param {import('./state.js').Clip} c */
-const isInterlaced = (c) => c.kind === 'video' && /field first/.test(c.fields);
-
 /** Opens the clip with a graph before all filters; what is chosen in it stays chosen. @param {string} graph */
 async function deinterlace(graph) {
   const c = clip.value;
@@ -51,8 +45,10 @@ export function deinterlaceDialog() {
     if (!c) return nothing;
     const chosen = ways.findLast(([way]) => c.lavfi.startsWith(way))?.[0] ?? '';
     const fields = c.lavfi ? said.get(c.path) : c.fields;
+    const state = c.lavfi ? `FFmpeg’s ${c.lavfi} runs before all filters.` : fields !== 'unspecified' ? `The frames of this clip are ${fields}.`
+      : 'The file does not say whether its frames are interlaced, nor which field comes first.';
     return c.kind !== 'video' ? html`<p>FFmpeg deinterlaces the clips that it reads. This one is read by Grainfield itself (${c.kind}).</p><footer><button class="main" autofocus @click=${close}>Close</button></footer>`
-      : html`<p class="dim">${c.lavfi ? `FFmpeg’s ${c.lavfi} runs before all filters.` : fieldsText(c.fields)} A render and <i>Copy as command line</i> do the same as the preview, by <code>--lavfi</code>.</p>
+      : html`<p class="dim">${state} A render and <i>Copy as command line</i> do the same as the preview, by <code>--lavfi</code>.</p>
       ${ways.map(([graph, name, more], i) => html`<label class="way"><input type="radio" name="way" ?autofocus=${i === 0} .checked=${chosen === graph} @change=${() => choose(graph)}>
         <span>${name}<br><span class="dim">${more}</span></span></label>`)}
       <label class="order">Field order <select @change=${(/** @type {any} */ e) => {
@@ -74,7 +70,7 @@ export function startDeinterlacing() {
     path = c?.path ?? '';
     untracked(() => {
       withdraw();
-      if (!c || !isInterlaced(c) || readings.value[c.path]?.lavfi !== undefined) return;
+      if (c?.kind !== 'video' || !/field first/.test(c.fields) || readings.value[c.path]?.lavfi !== undefined) return;
       const answer = (/** @type {number} */ way) => reported(() => deinterlace(ways[way][0]));
       withdraw = offer(`${c.name} is interlaced (${c.fields}): each frame consists of two pictures of different times.`,
         [['Deinterlace', answer(1)], ['One frame for each field', answer(2)], ['Leave it as it is', answer(0)]]);

@@ -3,7 +3,7 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, has, post } from './api.js';
 import {
-  addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, messageOf, openClip, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
+  addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, messageOf, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { cuts } from './cutting.js';
 import { command, commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
@@ -13,8 +13,8 @@ import { spoken } from './controls.js';
 import { rank, synonyms } from './search.js';
 
 /** @typedef {import('./keys.js').Command} Command */
-/** What a window shows may use these. `attempt` closes the window when something is done, unless that is false; why it failed
- * is the `problem`, for which `fault` has the place. `submit` attempts what a form is for.
+/** What a window shows may use these. `attempt` closes the window when something is done, unless that is false; why it
+ * failed is the `problem`, for which `fault` has the place. `submit` attempts what a form is for.
  * @typedef {{close: () => void, fault: () => unknown, problem: import('./vendor/signals-core.js').Signal<string>,
  *   attempt: (run: () => unknown) => Promise<void>, submit: (run: (form: any) => unknown) => (e: any) => void}} Parts */
 
@@ -56,16 +56,11 @@ export function dialog(title, body, kind = '') {
 }
 
 /** Asks before something is lost. @param {string} text @param {string} yes @returns {Promise<boolean>} */
-export function confirm(text, yes) {
-  return new Promise((resolve) => {
-    const { element } = dialog('Confirm', ({ close }) => html`<p>${text}</p><footer><button @click=${close}>Cancel</button>
-      <button class="main" autofocus @click=${() => {
-        resolve(true);
-        close();
-      }}>${yes}</button></footer>`, 'narrow');
-    element.addEventListener('close', () => resolve(false));
-  });
-}
+const confirm = (text, yes) => new Promise((resolve) => {
+  const { element } = dialog('Confirm', ({ close, attempt }) => html`<p>${text}</p><footer><button @click=${close}>Cancel</button>
+    <button class="main" autofocus @click=${() => attempt(() => resolve(true))}>${yes}</button></footer>`, 'narrow');
+  element.addEventListener('close', () => resolve(false));
+});
 
 /** @param {Blob} blob @param {string} name */
 export function download(blob, name) {
@@ -87,10 +82,6 @@ export async function copy(text, what) {
 }
 
 // ---- files ----
-
-export function openClipDialog() {
-  fileDialog('Open a clip', 'clip', openClip, { clips: true });
-}
 
 /** Asks before unsaved changes are lost. */
 const mayLose = async () => !(dirty.value && checked.value || unsavedEffects.value.length) || confirm('The recipe has unsaved changes. Undo restores it.', 'Discard the changes');
@@ -128,10 +119,6 @@ export async function openedRecipe(recipe, path, text, was) {
   recipePath.value = path;
   savedToml.value = toml;
   originals.value = { ...originals.value, [path]: was };
-}
-
-export function openRecipeDialog() {
-  fileDialog('Open a recipe', 'recipe', openRecipeFile);
 }
 
 /** @param {string} path @returns {Promise<boolean>} whether it is opened */
@@ -187,11 +174,9 @@ async function save(path, was) {
 
 /** @param {boolean} as under another name */
 export function saveRecipe(as) {
-  if (recipePath.value && !as) {
-    save(recipePath.value, originals.value[recipePath.value]).catch(report);
-    return;
-  }
-  saveFile('Save the recipe', recipePath.value || 'look.toml', (path) => save(path));
+  const path = recipePath.value;
+  if (path && !as) save(path, originals.value[path]).catch(report);
+  else saveFile('Save the recipe', path || 'look.toml', save);
 }
 
 /** Asks for a name and writes a file. @param {string} title @param {string} name @param {(path: string) => Promise<boolean>} write */
@@ -242,12 +227,9 @@ function chooser(title, first, later = signal([])) {
   const typed = signal('');
   const at = signal(0);
   const unfolded = signal(/** @type {Set<string>} */ (new Set()));
-  /** @param {string | undefined} id @param {boolean} [open] */
-  const fold = (id, open = !unfolded.value.has(id ?? '')) => {
-    const next = new Set(unfolded.value);
-    if (id && open) next.add(id);
-    else next.delete(id ?? '');
-    unfolded.value = next;
+  const fold = (/** @type {string} */ id, open = !unfolded.value.has(id)) => {
+    const others = [...unfolded.value].filter((one) => one !== id);
+    unfolded.value = new Set(open ? [...others, id] : others);
   };
   const below = (/** @type {string} */ id) => first.filter((one) => one.under === id).length;
   const found = () => {
@@ -275,23 +257,18 @@ function chooser(title, first, later = signal([])) {
         @keydown=${(/** @type {KeyboardEvent} */ e) => {
           const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 }[e.key];
           if (by) {
-            e.preventDefault();
             at.value = Math.max(0, Math.min(list.length - 1, at.value + by));
             queueMicrotask(() => element.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }));
           } else if ((e.key === 'ArrowRight' || e.key === 'ArrowLeft') && !typed.value && list[at.value]) {
             const owner = list[at.value].under ?? list[at.value].id;
             if (!below(owner)) return;
-            e.preventDefault();
             fold(owner, e.key === 'ArrowRight');
             at.value = Math.max(0, list.findIndex((one) => one.id === (e.key === 'ArrowLeft' ? owner : list[at.value].id)));
-          } else if (e.key === 'Enter' && list[at.value]) {
-            e.preventDefault();
-            use(list[at.value], true);
-          } else if (e.key === 'Escape') {
-            // The browser would only clear what is typed.
-            e.preventDefault();
-            close();
-          }
+          } else if (e.key === 'Enter' && list[at.value]) use(list[at.value], true);
+          else if (e.key === 'Escape') close();
+          else return;
+          // For Escape the browser would only clear what is typed.
+          e.preventDefault();
         }}>
       ${list.length ? nothing : html`<p class="empty" role="status">Nothing found for ‘${typed.value.trim()}’.</p>`}
       <ul id="choices" role="listbox" aria-label=${title}>${list.map((one, i) => html`${!typed.value && one.group && one.group !== list[i - 1]?.group && one.filter ? html`<li class="heading" role="presentation">${one.group}</li>` : nothing}
@@ -368,14 +345,15 @@ export function matchDialog() {
 export function keysDialog() {
   const waiting = signal('');
   const taken = (/** @type {string} */ key, /** @type {string} */ id) => commands.find((c) => c.id !== id && keysOf(c).includes(key));
+  const groups = Object.groupBy([...commands, ...fixedKeys], (c) => c.group);
   const shown = (/** @type {string[]} */ keys) => keys.map((key) => html`<kbd>${pretty(key)}</kbd> `);
   const button = (/** @type {Command} */ c) => html`<button class="key ${c.id in userKeys.value ? 'given' : ''}"
-    aria-label="${c.label}: ${keysOf(c).map(pretty).join(' ') || 'no key'}" @click=${() => (waiting.value = c.id)}>${waiting.value === c.id
-      ? 'press a key' : keysOf(c).length ? shown(keysOf(c).filter((k) => !k.endsWith('+Shift++'))) : '—'}</button>`;
+    aria-label="${c.label}: ${keysOf(c).map(pretty).join(' ') || 'no key'}"
+    @click=${() => (waiting.value = c.id)}>${waiting.value === c.id ? 'press a key' : keysOf(c).length ? shown(keysOf(c).filter((k) => !k.endsWith('+Shift++'))) : '—'}</button>`;
   const { element } = dialog('Keys', () => html`
     <p class="dim">Click a key to change it; Backspace removes it. Keys are kept for this folder.</p>
-    <div class="keygrid">${Object.entries(Object.groupBy([...commands, ...fixedKeys], (c) => c.group)).map(([group, list]) => html`<section>
-      <h2>${group}</h2><table>${list?.map((c) => html`<tr><td>${c.label}</td><td>${'id' in c ? button(/** @type {Command} */ (c)) : shown(c.keys)}</td></tr>`)}</table></section>`)}</div>
+    <div class="keygrid">${Object.entries(groups).map(([group, list]) => html`<section><h2>${group}</h2><table>${list?.map((c) => html`<tr>
+      <td>${c.label}</td><td>${'id' in c ? button(/** @type {Command} */ (c)) : shown(c.keys)}</td></tr>`)}</table></section>`)}</div>
     <footer><button @click=${() => (userKeys.value = {})}>Reset</button></footer>`, 'wide');
   element.addEventListener('keydown', (e) => {
     const id = waiting.value;

@@ -71,11 +71,7 @@ async function change(path, one, dragged = false) {
       if (!(error instanceof ApiError)) report(error);
       problem.value = { spot: now.spot, text: messageOf(error) };
     }
-    if (!queue.some((q) => q.spot === now.spot)) {
-      const others = new Map(pending.value);
-      others.delete(now.spot);
-      pending.value = others;
-    }
+    if (!queue.some((q) => q.spot === now.spot)) pending.value = new Map([...pending.value].filter(([spot]) => spot !== now.spot));
   }
   working = false;
 }

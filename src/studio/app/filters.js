@@ -91,21 +91,14 @@ function settings(step, i) {
   const isOfMask = (/** @type {any} */ s) =>
     s.group !== 'Mask' || /^(mask|where)$/.test(s.id) || s.id in step.values || where ||
     (mask && s.id !== 'where_over' && !(/_(at|width|height|max_aspect)$/.test(s.id) && /^(luma|alpha|color)$/.test(mask)));
-  /** @type {Map<string, any[]>} */
-  const groups = new Map();
-  for (const s of filter.settings.filter(matters)) {
-    const name = s.group ?? '';
-    groups.set(name, [...(groups.get(name) ?? []), s]);
-  }
-  const few = groups.get('Advanced');
-  groups.delete('Advanced');
-  groups.set('Where and when', filter.common.filter((/** @type {any} */ s) => matters(s) && isOfMask(s)));
-  if (few) groups.set('Advanced', few);
+  /** @type {Partial<Record<string, any[]>>} */
+  const { Advanced, ...groups } = Object.groupBy(filter.settings.filter(matters), (/** @type {any} */ s) => s.group ?? '');
+  groups['Where and when'] = filter.common.filter((/** @type {any} */ s) => matters(s) && isOfMask(s));
   const fault = checked.value?.faults.find((f) => f.step === i && !f.setting);
   return html`<h2>${filter.label}</h2>
     <p class="help">${filter.help}</p>
     ${fault ? html`<p class="fault" role="alert">${fault.text}</p>` : nothing}
-    ${[...groups].map(([name, list]) => {
+    ${Object.entries({ ...groups, ...(Advanced && { Advanced }) }).map(([name, list = []]) => {
       const id = `${step.name}/${name}`;
       /** @type {unknown[]} */
       const lines = list.map((s) => control(step, i, s));

@@ -11,12 +11,6 @@ import { startThumbs, withFilter } from './thumbs.js';
 /** @typedef {{name: string, off: boolean, values: Record<string, string>}} Plain */
 /** @typedef {{name: string, about: string, own: boolean, recipe: {steps: Plain[], seed: string | null}}} Look */
 
-/** The width of a picture in pixels of the page. */
-const WIDTH = 208;
-
-/** The user's own looks and the built-in ones. @type {Look[]} */
-let looks = [];
-
 /** The presets of a filter. @param {any} filter */
 const presetOf = (filter) => filter?.settings.find((/** @type {any} */ s) => s.id === 'preset');
 
@@ -28,7 +22,8 @@ const weaker = (steps, strength) => (strength === 1 ? steps : steps.map((step) =
 
 /** With the presets of a filter, else with looks. */
 export const galleryDialog = reported(async (/** @type {string} */ shown = '') => {
-  looks = await get('/looks');
+  /** The user's own looks and the built-in ones. @type {Look[]} */
+  const looks = await get('/looks');
   const filters = catalog.value.filter((f) => presetOf(f)?.choices?.length);
   const of = signal(filters.some((f) => f.name === shown) ? shown : '');
   const percent = signal(100);
@@ -92,5 +87,5 @@ export const galleryDialog = reported(async (/** @type {string} */ shown = '') =
       }}><canvas class="thumb" width="1" height="1" data-choice="${of.value}/${id}|${how}" aria-hidden="true"></canvas><b>${spoken(id)}</b><span>${more}</span></button>`)}</div>`;
   }, 'looks');
   const list = /** @type {HTMLElement} */ (element.querySelector('.gallery'));
-  element.addEventListener('close', startThumbs(list, planOf, () => [of.value, percent.value, follows.value], WIDTH));
+  element.addEventListener('close', startThumbs(list, planOf, () => [of.value, percent.value, follows.value], 208));
 });

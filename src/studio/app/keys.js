@@ -4,7 +4,7 @@
 import { html, nothing, svg } from './vendor/lit-html.js';
 import { has } from './api.js';
 import {
-  addStep, canRedo, canUndo, clip, doc, dock, dockOpen, editStep, frame, markers, moveStep, range, redo, reference, references, removeStep, reported, scale,
+  addStep, canRedo, canUndo, clip, doc, dock, dockOpen, editStep, frame, markers, moveStep, openClip, range, redo, reference, references, removeStep, reported, scale,
   seek, selected, selectedStep, selection, timecode, timing, toast, undo, userKeys, view,
 } from './state.js';
 import { cutSelection, cuts, restoreCuts, step as stepKept } from './cutting.js';
@@ -12,6 +12,7 @@ import { drawing, play, playing, png, sound, zoomBy, zoomTo } from './viewer.js'
 import { dropReference, keepReference, nextReference, swapReference } from './compare.js';
 import { deinterlaceDialog } from './deinterlace.js';
 import * as dialogs from './dialogs.js';
+import { fileDialog } from './files.js';
 import { galleryDialog } from './gallery.js';
 import { describeDialog } from './raw.js';
 import { copyCommand, renderDialog } from './render.js';
@@ -46,9 +47,16 @@ const layout = (name, back = name) => ({ run: () => (view.layout.value = view.la
 /** @param {import('./vendor/signals-core.js').Signal<boolean>} of */
 const toggle = (of) => ({ run: () => (of.value = !of.value), on: () => of.value });
 /** What is done with the selected filter. @param {(step: import('./state.js').Step) => unknown} run */
-const withStep = (run) => ({ run: () => selectedStep.value && run(selectedStep.value), can: () => !!selectedStep.value });
+const withStep = (run) => ({
+  run: () => selectedStep.value && run(selectedStep.value),
+  can: () => !!selectedStep.value,
+});
 /** @param {'ellipse' | 'rectangle'} shape */
-const mask = (shape) => ({ run: () => (drawing.value = shape), on: () => drawing.value === shape, can: () => !!selectedStep.value && open() });
+const mask = (shape) => ({
+  run: () => (drawing.value = shape),
+  on: () => drawing.value === shape,
+  can: () => !!selectedStep.value && open(),
+});
 /** @param {number} by */
 const step = (by) => () => {
   if (playing.value) play(0);
@@ -78,15 +86,14 @@ const showDock = (tab) => () => ([dock.value, dockOpen.value] = [tab, dock.value
 /** The filter that was copied. @type {null | import('./state.js').Step} */
 let copied = null;
 
-/** @type {Command[]} */
-const all = [
-  { id: 'file.open', group: 'File', label: 'Open a clip', keys: ['Ctrl+O', 'F2'], run: () => dialogs.openClipDialog() },
+export const commands = /** @type {Command[]} */ ([
+  { id: 'file.open', group: 'File', label: 'Open a clip', keys: ['Ctrl+O', 'F2'], run: () => fileDialog('Open a clip', 'clip', openClip, { clips: true }) },
   { id: 'file.start', group: 'File', label: 'Start page: recent clips, examples', keys: [], run: () => {
     play(0);
     clip.value = null;
   }, can: open },
   { id: 'recipe.new', group: 'File', label: 'New recipe', keys: ['Ctrl+Alt+N'], run: () => dialogs.newRecipe() },
-  { id: 'recipe.open', group: 'File', label: 'Open a recipe', keys: ['Ctrl+L'], run: () => dialogs.openRecipeDialog() },
+  { id: 'recipe.open', group: 'File', label: 'Open a recipe', keys: ['Ctrl+L'], run: () => fileDialog('Open a recipe', 'recipe', dialogs.openRecipeFile) },
   { id: 'recipe.save', group: 'File', label: 'Save the recipe', keys: ['Ctrl+S'], run: () => dialogs.saveRecipe(false) },
   { id: 'recipe.saveas', group: 'File', label: 'Save the recipe as', keys: ['Ctrl+Shift+S'], run: () => dialogs.saveRecipe(true) },
   { id: 'recipe.look', group: 'File', label: 'Keep as look…', keys: [], run: () => dialogs.keepLook(), can: () => doc.value.steps.length > 0 },
@@ -193,8 +200,7 @@ const all = [
   { id: 'help.keys', group: 'Help', label: 'Keys', keys: ['F1', '?'], run: () => dialogs.keysDialog() },
   { id: 'help.palette', group: 'Help', label: 'Find a command', keys: ['Ctrl+K', 'Ctrl+Shift+P'], run: () => dialogs.palette() },
   { id: 'help.match', group: 'Help', label: 'Match grain of a scan: grainfield match', keys: [], run: () => dialogs.matchDialog() },
-];
-export const commands = all.filter(({ id }) => has(id));
+]).filter(({ id }) => has(id));
 
 /** Keys of what has the focus, which stay as they are. */
 export const fixedKeys = [
@@ -230,8 +236,9 @@ export const keyText = (id) => keysOf(command(id)).map(pretty).join(', ');
 export const tool = (id, text, kind = text ? '' : 'icon') => {
   const { label, icon: shape = '', on, can, run } = command(id);
   const keys = keyText(id);
-  return html`<button class="${kind} ${on?.() ? 'lit' : ''}" title="${label}${keys ? ` (${keys})` : ''}" aria-label=${text ? nothing : label}
-    aria-pressed=${on ? String(on()) : nothing} ?disabled=${can ? !can() : false} @click=${() => run()}>${text ?? icon(shape)}</button>`;
+  return html`<button class="${kind} ${on?.() ? 'lit' : ''}" title="${label}${keys ? ` (${keys})` : ''}"
+    aria-label=${text ? nothing : label} aria-pressed=${on ? String(on()) : nothing}
+    ?disabled=${can ? !can() : false} @click=${() => run()}>${text ?? icon(shape)}</button>`;
 };
 
 /** An event as it stands in the table. @param {KeyboardEvent} e */

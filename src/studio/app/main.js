@@ -9,15 +9,12 @@ import { startCurves } from './curve.js';
 import { startEffects } from './effect.js';
 import { startFilters } from './filters.js';
 import { onKey } from './keys.js';
-import { loadJobs, onTold, startPanels } from './panels.js';
+import { byId, loadJobs, onTold, startPanels } from './panels.js';
 import { startTimeline } from './timeline.js';
 import { startViewer } from './viewer.js';
 import { asSaved, beginRecipe, openedRecipe } from './dialogs.js';
 import { startDeinterlacing } from './deinterlace.js';
-import { startDescribing } from './raw.js';
 import { startDropping } from './start.js';
-
-const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 
 startViewer(byId('view'));
 startFilters(byId('filters'));
@@ -26,7 +23,6 @@ startCurves();
 startEffects();
 startPanels();
 startDropping();
-startDescribing();
 document.addEventListener('keydown', onKey);
 // Some browsers press a button when Space is released.
 document.addEventListener('keyup', (e) => {
@@ -34,13 +30,7 @@ document.addEventListener('keyup', (e) => {
 });
 effect(() => {
   document.documentElement.style.zoom = scale.value === 100 ? '' : `${scale.value}%`;
-});
-effect(() => {
-  const { style } = document.body;
-  for (const which of /** @type {const} */ (['dock', 'side'])) {
-    if (sizes[which].value) style.setProperty(`--${which}`, `${sizes[which].value}px`);
-    else style.removeProperty(`--${which}`);
-  }
+  for (const [which, { value }] of Object.entries(sizes)) document.body.style.setProperty(`--${which}`, value ? `${value}px` : '');
 });
 // An element that was clicked does not keep the focus: Space plays.
 document.addEventListener('click', (e) => {

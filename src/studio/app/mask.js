@@ -13,7 +13,7 @@ const shown = new Map();
 
 /** The drawn mask of a filter at the playhead; null if it has none, or one that a file moves.
  * @param {import('./state.js').Step | null} step @returns {null | {shape: string, box: Box, widest: number}} */
-export function maskOf(step) {
+function maskOf(step) {
   const { mask = '', mask_at = '0.5,0.5', mask_width = '1', mask_height = '1', mask_max_aspect } = step?.values ?? {};
   if (!step || !/^(ellipse|rectangle)$/.test(mask) || [mask_at, mask_width, mask_height].some((text) => text.startsWith('@'))) return null;
   const numbers = Object.entries({ mask_at, mask_width, mask_height }).map(([id, text]) => (isCurve(text) ? valueAt(step.name, id, text, frame.value) : text.split(',').map(Number)));

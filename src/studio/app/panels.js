@@ -6,7 +6,7 @@ import {
   afterwards, against, area, batch, checked, clip, clipTold, connected, dirty, dock, dockOpen, effect, folder, frame, isGone, key, latest,
   markers, offer, offers, openClip, recipePath, reference, report, reported, selection, signal, simulating, toast, toasts, view,
 } from './state.js';
-import { busy, codes, drawn, hashNow, paneUnderPointer, panes, play, playing, pointer, scrubbing, surrounds, zoomTo } from './viewer.js';
+import { busy, codes, drawn, hashNow, panes, play, playing, pointer, scrubbing, surrounds, zoomTo } from './viewer.js';
 import { command, icon, keyText, tool } from './keys.js';
 import { curvesTemplate, resizeCurves } from './curve.js';
 import { changeJob, optionsOf, renderDialog } from './render.js';
@@ -14,6 +14,7 @@ import { putPicture } from './kept.js';
 import { referencesHere, titleOf } from './compare.js';
 import { dialog } from './dialogs.js';
 import { counted, menu, splitter } from './controls.js';
+import { short } from './moving.js';
 import { clockText } from './timecode.js';
 
 /** @typedef {{id: string, name: string, input: string, output: string, options: string[], state: string, frames: number,
@@ -24,7 +25,7 @@ import { clockText } from './timecode.js';
 function bar() {
   const c = clip.value;
   const isDiff = view.layout.value === 'diff';
-  const gainName = isDiff ? 'Gain of the difference' : 'Gain';
+  const gain = isDiff ? 'Gain of the difference' : 'Gain';
   const shownPane = [...panes.values()].find((p) => p.canvas.isConnected);
   const fits = (/** @type {number} */ z) => (c && shownPane ? ` ${Math.round(shownPane.zoom(z) * 100)} %` : '');
   /** @type {[number, string, string?][]} */
@@ -32,7 +33,7 @@ function bar() {
     [0, `Fit${fits(0)}`, 'Larger pictures are reduced; smaller ones grow by whole steps'],
     [-1, `Fill${fits(-1)}`, 'To the edges of the pane; enlarged, some pixels are wider than others'],
     ...[...new Set([0.25, 0.5, 1, 2, 3, 4, 8, 16, view.zoom.value])].filter((z) => z > 0).sort((a, b) => a - b)
-      .map((z) => /** @type {[number, string]} */ ([z, `${short(z * 100)} %`])),
+      .map((z) => /** @type {[number, string]} */ ([z, `${short(z * 100, 0.01)} %`])),
   ];
   void drawn.value;
   const kept = referencesHere().map((r) => /** @type {[number, string]} */ ([r.id, `A: ${titleOf(r)}`]));
@@ -43,23 +44,24 @@ function bar() {
       <span class="recipe" title=${recipePath.value}>${name}</span>${dirty.value ? html`<span title="changed since the last save">•</span>` : nothing}</span>
     <span class="group">${tool('edit.undo')}${tool('edit.redo')}</span>
     <span class="group">${['side', 'stack', 'out', 'wipe', 'diff'].map((l) => tool(`view.${l}`))}${tool('view.flip', 'A/B')}${tool('compare.keep')}</span>
-    ${kept.length ? menu('Compare with', 'A, what the result is compared with', [[0, 'A: source'], ...kept], { value: reference.value?.id ?? 0 },
-      (id) => (against.value = id)) : nothing}
+    ${kept.length ? menu('Compare with', 'A, what the result is compared with', [[0, 'A: source'], ...kept],
+      { value: reference.value?.id ?? 0 }, (id) => (against.value = id)) : nothing}
     ${menu('Zoom', 'Zoom', zooms, view.zoom, zoomTo)}
-    ${menu('Plane', 'Plane', [[-1, 'RGB'], ...(c?.planes ?? []).map((p, i) => /** @type {[number, string]} */ ([i, p]))], view.plane)}
-    ${menu('Field', `Field of an interlaced picture (${keyText('view.field')})`, [['', 'Fields'], ['top', 'Top'], ['bottom', 'Bottom']], view.field)}
-    ${!c || c.shape === 1 ? nothing : menu('Pixels', `Shape of the pixels (${keyText('view.square')}): that of the clip, or one sample as a square`,
-      [[false, `${short(c.shape)}:1`], [true, 'Square']], view.square)}
-    ${menu(gainName, gainName, [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => [g, `${isDiff ? 'Diff' : 'Gain'} ${g}×`]), isDiff ? view.diffGain : view.gain)}
-    ${menu('Gamma', 'Gamma of the view, after the gain', [0.45, 0.6, 0.8, 1, 1.25, 1.6, 2.2].map((g) => [g, `γ ${g}`]), view.gamma, undefined, isDiff)}
+    ${menu('Plane', 'Plane', ['RGB', ...(c?.planes ?? [])].map((p, i) => [i - 1, p]), view.plane)}
+    ${menu('Field', `Field of an interlaced picture (${keyText('view.field')})`,
+      [['', 'Fields'], ['top', 'Top'], ['bottom', 'Bottom']], view.field)}
+    ${!c || c.shape === 1 ? nothing
+      : menu('Pixels', `Shape of the pixels (${keyText('view.square')}): that of the clip, or one sample as a square`,
+        [[false, `${short(c.shape, 0.01)}:1`], [true, 'Square']], view.square)}
+    ${menu(gain, gain, [0.25, 0.5, 1, 2, 4, 8, 16, 32, 64].map((g) => [g, `${isDiff ? 'Diff' : 'Gain'} ${g}×`]),
+      isDiff ? view.diffGain : view.gain)}
+    ${menu('Gamma', 'Gamma of the view, after the gain', [0.45, 0.6, 0.8, 1, 1.25, 1.6, 2.2].map((g) => [g, `γ ${g}`]),
+      view.gamma, undefined, isDiff)}
     <span class="group">${tool('view.clipping')}${tool('view.loupe')}</span>
     ${menu('Surround', 'Surround', Object.keys(surrounds).map((s) => [s, s]), view.surround)}
     <span class="space"></span>
     <span class="group">${tool('help.palette', 'Find')}${tool('help.keys', '?')}</span>`;
 }
-
-/** @param {number} n */
-const short = (n) => String(Number(n.toFixed(2)));
 
 // ---- scopes ----
 
@@ -204,12 +206,6 @@ const verb = (name, id = '') => () => post(`/jobs/${name}`, { id }).then(({ segm
   return loadJobs();
 }, report);
 
-/** Starts the waiting jobs. */
-const start = () => {
-  if (jobs.value.running) toast('the waiting jobs are rendered after the running one');
-  return verb('start')();
-};
-
 /** The finished file that is watched in the place of the clip, and the offer of the way back.
  * @type {null | {path: string, back: [string, () => unknown][], withdraw: () => void}} */
 let watched = null;
@@ -272,7 +268,10 @@ function jobsTemplate() {
   return html`<div class="jobs">
     <div class="sidebar">
       <button ?disabled=${!clip.value} @click=${() => renderDialog()}>Add a job</button>
-      <button title="Renders the waiting jobs one after another, after those that are running; also those that were cancelled" ?disabled=${!waiting} @click=${start}>Start</button>
+      <button title="Renders the waiting jobs one after another, after those that are running; also those that were cancelled" ?disabled=${!waiting} @click=${() => {
+        if (running) toast('the waiting jobs are rendered after the running one');
+        verb('start')();
+      }}>Start</button>
       <button title="Stops the running jobs; finished parts are kept" ?disabled=${!running} @click=${verb('stop')}>Stop</button>
       <button ?disabled=${running || !failed} @click=${verb('retry')}>Retry failed</button>
       <p class="dim">${list ? html`Shared with <code>grainfield batch</code>:<br><code>${list}</code>` : nothing}</p>
@@ -286,7 +285,7 @@ function jobsTemplate() {
         const [state, reason] = stateOf(r);
         const why = (r.state === 'failed' || r.state === 'stale') && r.reason;
         render(html`<tr class=${r.state}><td>${state}</td><td class="long" title="${r.name} ${r.options.join(' ')}">${r.name}</td><td class="long" title=${r.input}>${r.input.split('/').pop()}</td>
-          <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0)} a second` : reason}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps)} fps` : ''}` : r.state === 'done' ? counted(r.frames) : why ? 'see below' : r.state === 'running' && !r.here ? `by another program${r.by ? `, ${r.by}` : ''}` : reason}</td>
+          <td class="reason" title=${going ? `${p.frame ?? 0} of ${p.total ?? '?'} frames, ${short(p.fps ?? 0, 0.01)} a second` : reason}>${going ? html`<progress max=${p.total ?? 1} .value=${p.frame ?? 0}></progress> ${p.total ? `${Math.floor((100 * (p.frame ?? 0)) / p.total)} %` : p.frame ?? 0}${p.eta_s ? `, ${clockText(p.eta_s)} left` : ''}${p.fps ? `, ${short(p.fps, 0.01)} fps` : ''}` : r.state === 'done' ? counted(r.frames) : why ? 'see below' : r.state === 'running' && !r.here ? `by another program${r.by ? `, ${r.by}` : ''}` : reason}</td>
           <td class="tools"><button class="icon" title="Earlier" aria-label="Earlier" ?disabled=${!canMove(i, -1)} @click=${move(i, -1)}>${icon('up')}</button>
             <button class="icon" title="Later" aria-label="Later" ?disabled=${!canMove(i, 1)} @click=${move(i, 1)}>${icon('down')}</button>
             ${!/^(waiting|postponed|failed)$/.test(r.state) ? nothing : html`<button class="small" title=${optionsOf(r.options) ? 'Open the render window with the choices of this job' : `The job has options that the render window does not have: change them in ${list}`}
@@ -367,9 +366,9 @@ function dockTemplate() {
 /** Magnifies what is around the pointer, from the pane itself, beside the pointer. */
 function drawLoupe() {
   const box = /** @type {HTMLElement | null} */ (document.querySelector('#loupe'));
-  const p = paneUnderPointer();
   const at = pointer.value;
-  if (!box || !p?.shown || !at) return;
+  if (!box || !at?.pane.shown) return;
+  const p = at.pane;
   const canvas = /** @type {HTMLCanvasElement} */ (box.querySelector('canvas'));
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
   context.imageSmoothingEnabled = false;
@@ -411,8 +410,8 @@ function status() {
   const going = jobs.value.jobs.filter((j) => j.state === 'running').map((j) => progress.value[j.name]).filter((p) => p?.total);
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
   return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}${c.lavfi ? ', deinterlaced' : ''}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
-    <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
-    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape)}:1${view.square.value ? ', shown square' : ''}`}</span>${one('in', reference.value ? 'A' : 'source')}${one('out', 'result')}` : nothing}
+    <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100, 0.01)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
+    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape, 0.01)}:1${view.square.value ? ', shown square' : ''}`}</span>${one('in', reference.value ? 'A' : 'source')}${one('out', 'result')}` : nothing}
     ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}
     <span class="space"></span>
     ${simulating.value && (busy.value || playing.value) ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}
@@ -420,8 +419,9 @@ function status() {
 `;
 }
 
+export const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
 export function startPanels() {
-  const byId = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
   effect(() => render(bar(), byId('bar')));
   effect(() => render(status(), byId('status')));
   effect(() => render(toasts.value.map((t) => html`<p class=${t.bad ? 'bad' : ''} @click=${() => (toasts.value = toasts.value.filter((o) => o !== t))}>${t.text}</p>`), byId('toasts')));
@@ -453,8 +453,10 @@ export function startPanels() {
   };
   new ResizeObserver(measure).observe(dockBox);
   afterwards(() => [dock.value, dockOpen.value, checked.value], measure);
-  afterwards(() => [dock.value, dockOpen.value, scopeSide.value, key.value, frame.value, clip.value, playing.value, scrubbing.value], drawScopes);
-  afterwards(() => [drawn.value, render(view.loupe.value && clip.value && pointer.value ? loupe() : nothing, byId('loupebox'))], drawLoupe);
+  const ofScopes = [dock, dockOpen, scopeSide, key, frame, clip, playing, scrubbing];
+  afterwards(() => ofScopes.map((one) => one.value), drawScopes);
+  const loupeOf = () => (view.loupe.value && clip.value && pointer.value ? loupe() : nothing);
+  afterwards(() => [drawn.value, render(loupeOf(), byId('loupebox'))], drawLoupe);
   effect(() => {
     // What another picture is waited for is not told to its end.
     void [frame.value, key.value, busy.value];

@@ -57,15 +57,11 @@ const fetchAll = (n, stop) => Promise.all(sides().map(async (side) => {
 
 /** The pictures of a frame, if all are there. @param {number} n @returns {null | [Side, string, Picture][]} */
 function there(n) {
-  /** @type {[Side, string, Picture][]} */
-  const all = [];
-  for (const side of sides()) {
+  const all = sides().map((side) => {
     const url = paneOf(side).want(n);
-    const got = kept(url);
-    if (!got) return null;
-    all.push([side, url, got]);
-  }
-  return all;
+    return /** @type {[Side, string, Picture]} */ ([side, url, kept(url)]);
+  });
+  return all.every(([, , got]) => got) ? all : null;
 }
 
 /** Makes the next frames and the last ones while nothing else happens: a step then shows them at once.
@@ -127,7 +123,6 @@ async function run(mine) {
   };
   const step = Math.sign(playing.value);
   const next = parts.find(([, b]) => b >= frame.value);
-  const first = 0;
   let from = next ? next[2] + Math.max(0, frame.value - next[0]) : 0;
   if (frame.value < ranges[0][0] || (step > 0 && from >= last)) from = 0;
   if (numberOf(from) !== frame.value) seek(numberOf(from));
@@ -175,8 +170,8 @@ async function run(mine) {
     const heard = Math.max(0, Math.min(last, due));
     hear(timeOf(numberOf(heard)) + Math.max(0, time - timeAt(heard)), playing.value);
     let target = everyFrame.value ? at + step : due;
-    if ((target - last) * step > 0 && step > 0 || step < 0 && target < first) {
-      const end = step > 0 ? last : first;
+    if (step > 0 ? target > last : target < 0) {
+      const [start, end] = step > 0 ? [0, last] : [last, 0];
       // What is late is shown before the end.
       if (at !== end && [...coming].some((n) => (n - at) * step > 0)) target = end;
       else {
@@ -185,7 +180,7 @@ async function run(mine) {
           at = end;
           break;
         }
-        from = step > 0 ? first : last;
+        from = start;
         [at, target] = [from - step, from];
         asked = at;
         begun = now;
@@ -208,15 +203,18 @@ async function run(mine) {
     // Ahead as far as there is room; from the frame on that can still be there in time.
     const lead = everyFrame.value ? 0 : Math.floor((delay / 1000) * speed);
     const count = sides().length;
-    const room = Math.min(AHEAD, Math.floor(LIMIT / 2 / count / bytesOf()));
+    const bytes = Math.max(1, ...sides().map((side) => keptOf(paneOf(side).want(frame.value))));
+    const room = Math.min(AHEAD, Math.floor(LIMIT / 2 / count / bytes));
     let wanted = step * Math.max(step * (asked + step), step * (target + step * (everyFrame.value ? 0 : lead)));
-    while (coming.size * count < FLIGHT && (wanted - target) * step <= room && wanted >= first && wanted <= last) {
+    while (coming.size * count < FLIGHT && (wanted - target) * step <= room && wanted >= 0 && wanted <= last) {
       if (!coming.has(wanted) && !there(numberOf(wanted))) ask(wanted);
       asked = wanted;
       wanted += step;
     }
     // Towards the end of a loop its beginning is asked for.
-    for (let n = step > 0 ? first : last; loop.value && (wanted > last || wanted < first) && coming.size * count < FLIGHT && (n - (step > 0 ? first : last)) * step < room / 2 && n >= first && n <= last; n += step) {
+    const isNear = loop.value && (wanted > last || wanted < 0);
+    for (let i = 0; isNear && coming.size * count < FLIGHT && i < room / 2 && i <= last; i++) {
+      const n = step > 0 ? i : last - i;
       if (!coming.has(n) && !there(numberOf(n))) ask(n);
     }
   }
@@ -227,9 +225,6 @@ async function run(mine) {
     seek(numberOf(at));
   }
 }
-
-/** The bytes of a picture as it is shown now. */
-const bytesOf = () => Math.max(1, ...sides().map((side) => keptOf(paneOf(side).want(frame.value))));
 
 // ---- sound ----
 

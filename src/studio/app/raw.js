@@ -1,7 +1,7 @@
 // @ts-check Files of samples without a header: the user says their size, format and rate.
 
 import { html } from './vendor/lit-html.js';
-import { effect, openClip, readings, undescribed } from './state.js';
+import { openClip, readings } from './state.js';
 import { dialog } from './dialogs.js';
 
 /** Usual formats; any other name of FFmpeg's can be typed. */
@@ -27,14 +27,4 @@ export function describeDialog(path) {
     <datalist id="s-formats">${formats.map((name) => html`<option>${name}</option>`)}</datalist>
     <label for="s-rate">Frames a second</label><input id="s-rate" name="rate" class="text" required title="25, 23.976 or 30000/1001" .value=${rate ?? '25'}>
     ${fault()}<footer><button type="button" @click=${close}>Cancel</button><button class="main">Open</button></footer></form>`, 'narrow');
-}
-
-/** Asks about each file that is opened and not described yet. */
-export function startDescribing() {
-  effect(() => {
-    if (!undescribed.value) return;
-    const path = undescribed.value;
-    undescribed.value = '';
-    setTimeout(() => describeDialog(path));
-  });
 }

@@ -113,6 +113,12 @@ function rangesOf(text, c) {
   return parts.some((p) => !p) ? null : parts.map((p) => [Number(p?.[1]), Number(p?.[2] ? p[3] ?? c.last : p?.[1]), Number(p?.[4] ?? 1)]);
 }
 
+/** @template {string | number} T @param {string} id @param {string} label @param {[T, string][]} list @param {T} chosen
+ * @param {(e: any) => unknown} change @param {boolean} [disabled] */
+const select = (id, label, list, chosen, change, disabled = false) => html`<label for="r-${id}">${label}</label>
+  <select id="r-${id}" ?disabled=${disabled} @change=${change}>${list.map(([value, name]) => html`<option value=${value}
+    .selected=${value === chosen}>${name}</option>`)}</select>`;
+
 /** @param {Waiting | null} [job] what is changed, in the place of a new render */
 export function renderDialog(job = null) {
   const c = job?.clip ?? clip.value;
@@ -147,6 +153,8 @@ export function renderDialog(job = null) {
   const [from, to] = range();
   /** An animation may have every second frame alone, and so on. */
   const every = signal(1);
+  const rates = ['all frames', 'every second frame', 'every third', 'every fourth', 'every fifth', 'every sixth']
+    .map((name, i) => /** @type {[number, string]} */ ([i + 1, `${short(c.rate[0] / c.rate[1] / (i + 1), 0.1)} a second: ${name}`]));
   const isAnimation = () => /\.(gif|webp|apng)$/i.test(output.value.trim()) && c.first !== c.last;
   const step = () => (isAnimation() && what.value !== 'job' ? every.value : 1);
   /** The frames of the whole clip, of the selection or of the job. @param {string} of @returns {[number, number, number][]} */
@@ -213,8 +221,7 @@ export function renderDialog(job = null) {
   /** With what was chosen elsewhere. @param {keyof Choice} id @param {[string, string][]} list @returns {[string, string][]} */
   const all = (id, list) => (choice.value[id] && list.every(([v]) => v !== choice.value[id]) ? [...list, [choice.value[id], choice.value[id]]] : list);
   /** @param {keyof Choice} id @param {string} label @param {[string, string][]} list @param {string} first */
-  const menu = (id, label, list, first) => html`<label for="r-${id}">${label}</label><select id="r-${id}" @change=${set(id)}>
-    <option value="" .selected=${choice.value[id] === ''}>${first}</option>${all(id, list).map(([v, name]) => html`<option value=${v} .selected=${choice.value[id] === v}>${name}</option>`)}</select>`;
+  const menu = (id, label, list, first) => select(id, label, [['', first], ...all(id, list)], choice.value[id], set(id));
 
   /** The frames as an option; null is all of them. */
   const frames = () => {
@@ -270,14 +277,16 @@ export function renderDialog(job = null) {
       ${menu('codec', 'Codec', codecs, isKnown && m.encoder && !choice.value.codec ? `Automatic: ${encoderNames[m.encoder] ?? m.encoder}` : 'Automatic')}
       ${tuning.length ? (/^lib/.test(choice.value.codec) ? menu('codec-opt', 'Tuning', tuning, 'none') : menu('codec-opt', 'Profile', tuning, 'the encoder’s own')) : nothing}
       ${menu('pix-fmt', 'Samples', alpha ? [...formats, ...withAlpha] : formats, isKnown && !choice.value['pix-fmt'] ? `Automatic: ${m.format}` : 'Automatic')}
-      ${isAnimation() && what.value !== 'job' ? html`<label for="r-every">Frame rate</label><select id="r-every" @change=${(/** @type {any} */ e) => (every.value = Number(e.target.value))}>${['all frames', 'every second frame', 'every third', 'every fourth', 'every fifth', 'every sixth'].map((name, i) =>
-        html`<option value=${i + 1} .selected=${every.value === i + 1}>${short(c.rate[0] / c.rate[1] / (i + 1), 0.1)} a second: ${name}</option>`)}</select>
+      ${isAnimation() && what.value !== 'job' ? html`${select('every', 'Frame rate', rates, every.value, (e) => (every.value = Number(e.target.value)))}
         ${isKnown && m.width > 640 && !own.value ? html`<span></span><span class="dim">${m.width}×${m.height} makes a large file. <button type="button" class="small" title="Adds the filter Scale at the end" @click=${smaller}>Make it 480 wide</button></span>` : nothing}` : nothing}
       ${encoder in qualities ? html`<label for="r-crf">Quality (crf)</label><input id="r-crf" class="text" inputmode="decimal" .value=${choice.value.crf} placeholder="automatic: ${qualities[encoder]}; lower is better" @input=${set('crf')}>` : nothing}
       ${!/^libx26/.test(encoder) ? nothing : menu('preset', 'Speed', [['veryfast', 'veryfast'], ['fast', 'fast'], ['medium', 'medium'], ['slow', 'slow'], ['veryslow', 'veryslow']], 'Automatic: the encoder’s own')}
       ${menu('transfer', 'Transfer', transfers, 'Automatic: as the input, or as the format has it')}
-      <label for="r-audio">Sound</label>${sounds.length ? html`<select id="r-audio" ?disabled=${!isVideo()} @change=${(/** @type {any} */ e) => (audio.value = e.target.value)}>${[['', 'copied where the output can hold it'], ['encode', 'encoded'], ['aac', 'encoded as AAC'], ['none', 'none']].map(([v, name]) => html`<option value=${v} .selected=${audio.value === v}>${name}</option>`)}</select>` : html`<span class="dim">the clip has none</span>`}
-      <label for="r-damaged">Damaged frames</label><select id="r-damaged" @change=${(/** @type {any} */ e) => (onError.value = e.target.value)}>${[['', 'end the render'], ['hold', 'show the last intact frame'], ['skip', 'are left out']].map(([v, name]) => html`<option value=${v} .selected=${onError.value === v}>${name}</option>`)}</select>
+      ${sounds.length ? select('audio', 'Sound',
+        [['', 'copied where the output can hold it'], ['encode', 'encoded'], ['aac', 'encoded as AAC'], ['none', 'none']],
+        audio.value, (e) => (audio.value = e.target.value), !isVideo()) : html`<span>Sound</span><span class="dim">the clip has none</span>`}
+      ${select('damaged', 'Damaged frames', [['', 'end the render'], ['hold', 'show the last intact frame'], ['skip', 'are left out']],
+        onError.value, (e) => (onError.value = e.target.value))}
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : isKnown
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(what.value)}, ${sound}<br>Tags: ${m.colour}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}

@@ -3,7 +3,8 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { get } from './api.js';
 import { addStep, doc, openClip, recent, report, reported, seek } from './state.js';
-import { dialog, newRecipe, openClipDialog, openRecipeFile } from './dialogs.js';
+import { dialog, newRecipe, openRecipeFile } from './dialogs.js';
+import { command } from './keys.js';
 
 /** Folders that are searched for a dropped file. */
 const FOLDERS = 60;
@@ -26,7 +27,7 @@ const onChart = (then) => async () => {
 
 export const startPage = () => html`<div class="start">
   <h1>Drop a clip here</h1>
-  <p><button class="main" @click=${() => openClipDialog()}>Open a clip (Ctrl+O)</button></p>
+  <p><button class="main" @click=${() => command('file.open').run()}>Open a clip (Ctrl+O)</button></p>
   ${recent.value.length ? html`<h2>Recent</h2><ul>${recent.value.map((path) => html`<li><button title=${path} @click=${() => openClip(path).catch(report)}>${path.split('/').pop()}</button></li>`)}</ul>` : nothing}
   <h2>Or try</h2>
   <ul>${tries.map(([name, more, run]) => html`<li><button @click=${reported(onChart(run))}>${name}</button> <span class="dim">${more}</span></li>`)}</ul></div>`;

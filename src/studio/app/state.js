@@ -49,7 +49,7 @@ export const dockOpen = signal(true);
 export const curveOf = signal(/** @type {{step: number, setting: string} | null} */ (null));
 export const connected = signal(true);
 export const simulating = signal(/** @type {null | {done: number, all: number}} */ (null));
-export const toasts = signal(/** @type {{id: number, text: unknown, bad: boolean}[]} */ ([]));
+export const toasts = signal(/** @type {{text: unknown, bad: boolean}[]} */ ([]));
 /** What may be answered, above the pictures until it is; `work` names unsaved work. */
 export const offers = signal(/** @type {{text: string, answers: [string, () => unknown][], work?: string}[]} */ ([]));
 /** Keys that the user has changed: command to key. */
@@ -57,8 +57,6 @@ export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
 /** How clips are read, by their paths, if the user has said it: FFmpeg's graph before the filters, and what samples without a header are. */
 export const readings = signal(/** @type {Record<string, {lavfi?: string, raw?: string}>} */ ({}));
-/** A file without a header, about which the page asks. */
-export const undescribed = signal('');
 /** The clips that were opened last, the newest first. */
 export const recent = signal(/** @type {string[]} */ ([]));
 /** Frames that the user has marked, in order. */
@@ -125,11 +123,10 @@ export const unsavedEffects = computed(() => {
 export const inPlace = () => (checked.value?.faults.length ? `the recipe has an error, ${keyIsPlain.value ? 'the source' : 'the result before it'} is shown` : '');
 
 let nextId = 1;
-let nextToast = 1;
 
 /** @param {unknown} text or a template @param {boolean} [bad] @param {number} [time] in milliseconds */
 export function toast(text, bad = false, time = bad ? 9000 : 4000) {
-  const one = { id: nextToast++, text, bad };
+  const one = { text, bad };
   toasts.value = [...toasts.value.slice(-3), one];
   setTimeout(() => (toasts.value = toasts.value.filter((t) => t !== one)), time);
 }
@@ -167,8 +164,9 @@ export const afterwards = (watch, run) => effect(() => {
   queueMicrotask(run);
 });
 
-/** Does something with what `watch` tells when that has rested for some milliseconds, unless it is nothing; a change stops it.
- * @template T @param {number} wait @param {() => T} watch @param {(told: NonNullable<T>, stop: AbortSignal) => unknown} run */
+/** Does something with what `watch` tells when that has rested for some milliseconds, unless it is null; a change stops it.
+ * @template T @param {number} wait @param {() => T} watch
+ * @param {(told: NonNullable<T>, stop: AbortSignal) => unknown} run */
 export const rested = (wait, watch, run) => effect(() => {
   const told = watch();
   const stop = new AbortController();
@@ -227,7 +225,8 @@ export function edit(change, merge = '', file) {
 /** What is there now is the beginning: nothing before it can be undone. */
 export const beginHistory = () => void (past.value = future.value = []);
 
-/** Takes the last recipe of one list; the one that was there is put onto the other. @param {typeof past} from @param {typeof past} to */
+/** Takes the last recipe of one list; the one that was there is put onto the other.
+ * @param {typeof past} from @param {typeof past} to */
 function exchange(from, to) {
   const next = from.value.at(-1);
   if (!next) return;
@@ -252,17 +251,10 @@ export function editStep(id, change, merge) {
  * @param {number} id @param {string} setting @param {string | null} text @param {boolean} [dragged]
  */
 export function setValue(id, setting, text, dragged = true) {
-  editStep(
-    id,
-    (step) => {
-      if ((step.values[setting] ?? null) === text) return step;
-      const values = { ...step.values };
-      if (text === null) delete values[setting];
-      else values[setting] = text;
-      return { ...step, values };
-    },
-    dragged ? `${id}.${setting}` : '',
-  );
+  editStep(id, (step) => {
+    const { [setting]: was = null, ...others } = step.values;
+    return was === text ? step : { ...step, values: text === null ? others : { ...step.values, [setting]: text } };
+  }, dragged ? `${id}.${setting}` : '');
 }
 
 /** @param {string} name @param {Record<string, string>} [values] */
@@ -301,10 +293,10 @@ export function moveStep(from, to) {
   selected.value = to;
 }
 
-/** For each filter, which one of the text it was that the recipe was opened from. */
-const origins = () => doc.value.steps.map((s) => (s.origin && s.origin[0] === base.value?.id ? s.origin[1] : null));
-/** That text as the server takes it. */
-export const baseAsked = () => (base.value ? { text: base.value.text, origins: origins() } : null);
+/** The text that the recipe was opened from, as the server takes it: with the filter of it that each filter was. */
+export const baseAsked = () => base.value && {
+  text: base.value.text, origins: doc.value.steps.map((s) => (s.origin && s.origin[0] === base.value?.id ? s.origin[1] : null)),
+};
 
 /** `10-29,50`, as the server writes frames that are cut out. @param {Record<string, string>} texts @returns {Doc['cuts']} */
 const cutsOf = (texts) => Object.fromEntries(Object.entries(texts).map(([path, text]) => [ownPath(path), text.split(',').map((part) => {
@@ -408,7 +400,9 @@ export const openAs = (path, reading = readings.value[ownPath(path)]) =>
 /** @param {string} path */
 export async function openClip(path) {
   if (/\.(yuv|raw|rgb)$/i.test(path) && !readings.value[path]?.raw) {
-    undescribed.value = path;
+    const { describeDialog } = await import('./raw.js');
+    // After the window in which the file was chosen.
+    setTimeout(() => describeDialog(path));
     return;
   }
   const opened = await openAs(path);
@@ -434,9 +428,9 @@ export function seek(n) {
   if (c) frame.value = Math.max(c.first, Math.min(c.last, Math.round(n)));
 }
 
-rested(400, () => (timing.value && clip.value && key.value ? { of: key.value, at: `${clip.value.id}/${key.value}/${frame.value}` } : null),
-  ({ of, at }, stop) => get(`/times/${at}`, stop)
-    .then((got) => (times.value = { key: of, list: got.milliseconds }), (error) => isGone(error) || report(error)));
+rested(400, () => (timing.value && key.value && clip.value ? [key.value, clip.value.id, frame.value] : null), ([of, id, n], stop) =>
+  get(`/times/${id}/${of}/${n}`, stop)
+    .then((got) => (times.value = { key: String(of), list: got.milliseconds }), (error) => isGone(error) || report(error)));
 
 /** Filters that make something as fine as grain, which smaller views and some encoders lose. */
 export const fine = ['grain', 'noise', 'av1grain', 'dust'];
@@ -498,16 +492,20 @@ export function timeText(n) {
 
 // ---- unsaved work ----
 
-/** What is kept between runs of the studio as it is: of the page, and of the work. @type {Record<string, import('./vendor/signals-core.js').Signal<any>>[]} */
-const [ofPage, ofWork] = [{ scale, timecode, readings, recent, keys: userKeys }, { frame, selection, markers, references }];
+/** @typedef {Record<string, import('./vendor/signals-core.js').Signal<any>>} Kept */
+/** What is kept of the page between runs of the studio, as it is. @type {Kept} */
+const ofPage = { scale, timecode, readings, recent, keys: userKeys };
+/** And of the work. @type {Kept} */
+const ofWork = { frame, selection, markers, references };
 
 /** Everything that is kept between runs. */
 export const keepsake = () => ({
   tab: tab(),
   when: Date.now(),
   clip: clip.value?.path ?? null,
-  // The frame alone is nothing to store anew.
-  ...Object.fromEntries(Object.entries({ ...ofPage, ...ofWork }).map(([id, kept]) => [id, kept === frame ? frame.peek() : kept.value])),
+  ...Object.fromEntries(Object.entries({ ...ofPage, ...ofWork })
+    // Another frame alone is nothing to store anew.
+    .map(([id, kept]) => [id, kept === frame ? frame.peek() : kept.value])),
   sizes: [sizes.dock.value, sizes.side.value],
   layout: [view.layout.value, dock.value, dockOpen.value, view.hints.value],
   recipe: { ...plainDoc(), look: doc.value.look },
@@ -528,7 +526,7 @@ export function restorePage(saved) {
   [view.layout.value, dock.value, dockOpen.value, view.hints.value] = saved.layout ?? ['side', 'curves', true, true];
 }
 
-/** @param {typeof ofPage} kept @param {any} saved */
+/** @param {Kept} kept @param {any} saved */
 const restore = (kept, saved) => Object.entries(kept).forEach(([id, one]) => (one.value = saved[id] ?? one.value));
 /** Takes what was kept of the work, apart from the recipe. @param {any} saved */
 export const restoreWork = (saved) => restore(ofWork, saved);

@@ -2,7 +2,7 @@
 // shown two to one, and beside it what they add, four times as strong: else they all look alike.
 
 import { picture, post } from './api.js';
-import { afterwards, clip, doc, fine, frame, plainDoc, selected, view } from './state.js';
+import { afterwards, clip, doc, fine, frame, latest, plainDoc, selected, view } from './state.js';
 import { putPicture } from './kept.js';
 
 /** @typedef {{name: string, values: Record<string, string>}} Filter */
@@ -60,11 +60,9 @@ export function startThumbs(root, planOf, watch, across = 128) {
     canvas.dataset.drawn = choice;
   }
 
-  async function work() {
-    if (running) return;
-    for (;;) {
-      const [canvas] = waiting;
-      if (!canvas || abort.signal.aborted) break;
+  const work = latest(async () => {
+    for (const canvas of waiting) {
+      if (abort.signal.aborted) break;
       waiting.delete(canvas);
       const { choice = '', drawn } = canvas.dataset;
       if (!canvas.isConnected || drawn === choice) continue;
@@ -74,7 +72,7 @@ export function startThumbs(root, planOf, watch, across = 128) {
       await draw(canvas, AbortSignal.any([abort.signal, mine.signal])).catch(() => {});
     }
     running = null;
-  }
+  });
 
   const seen = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) {

@@ -88,7 +88,8 @@ function scrub(e) {
   resting = setTimeout(() => (scrubbing.value = false), 200);
   const { width: across } = /** @type {Element} */ (e.currentTarget).getBoundingClientRect();
   // Dragging with the right button is slow: a tenth of the distance.
-  seek(e.buttons === 2 ? frame.value + ((e.movementX / across) * width.value / place().one) * 0.1 : Math.floor(under(e)));
+  const slow = 0.1 * ((e.movementX / across) * width.value / place().one);
+  seek(e.buttons === 2 ? frame.value + slow : Math.floor(under(e)));
 }
 
 /** The frame and the part of it that the pointer is on. @param {MouseEvent} e */
@@ -124,8 +125,9 @@ function template() {
   return html`
     <div class="transport">
       <span class="group">
-        ${['go.start', 'go.scene.back', 'step.back', playing.value ? 'play.stop' : 'play.result', 'step.forward', 'go.scene.forward',
-          'go.end', 'marker.toggle', ...(c?.sound ? ['play.sound'] : [])].map((id) => tool(id))}
+        ${tool('go.start')}${tool('go.scene.back')}${tool('step.back')}
+        ${tool(playing.value ? 'play.stop' : 'play.result')}
+        ${tool('step.forward')}${tool('go.scene.forward')}${tool('go.end')}${tool('marker.toggle')}${c?.sound ? tool('play.sound') : nothing}
       </span>
       <label class="now">Frame
         <input class="number" id="frame-number" type="text" inputmode="numeric" aria-label="Frame number" .value=${String(frame.value)}
@@ -168,10 +170,6 @@ function template() {
 export function startTimeline(root) {
   effect(() => render(template(), root));
   watchKept();
-  effect(() => {
-    void clip.value;
-    span.value = null;
-  });
   // What is seen follows the playhead.
   effect(() => {
     const n = frame.value;

@@ -27,8 +27,8 @@ const shownOf = (side, number) => (side === 'in' ? [reference.value?.key ?? '0',
 const placeOf = (side, number) => `/frame/${(side === 'in' ? referenceClip : clip).value?.id}/${shownOf(side, number).join('/')}`;
 /** A side as the server names it. @param {Side} side */
 const told = (side) => (side === 'in' && reference.value ? 'out' : side);
-/** Where the pointer is in the picture, and the codes there. */
-export const pointer = signal(/** @type {null | {x: number, y: number}} */ (null));
+/** Where the pointer is in the picture of which pane, and the codes there. */
+export const pointer = signal(/** @type {null | {x: number, y: number, pane: Pane}} */ (null));
 export const codes = signal(/** @type {null | {x: number, y: number, in: any, out: any}} */ (null));
 /** Waits for a point in the picture: the position of a setting. */
 export const picking = signal(/** @type {null | ((x: number, y: number) => void)} */ (null));
@@ -279,12 +279,16 @@ class Pane {
     const small = this.zoom() < 1;
     const wrong = this.side !== 'in' && inPlace() ? `: ${inPlace()}` : '';
     const about = this.isAbout() ? `, about: key frame ${this.shown?.number}` : '';
-    const name = `${nameOf(wipes ? 'in' : this.side)}${isDiff ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent}` : ''}${about}${wipes ? '' : wrong}`;
+    const scaled = `${isDiff ? ` ×${view.diffGain.value}, grey is 0` : ''}${small ? `, ${percent}` : ''}`;
+    const name = `${nameOf(wipes ? 'in' : this.side)}${scaled}${about}${wipes ? '' : wrong}`;
+    const hint = `${percent}: ${isDiff ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1`;
     return html`<span class="panelabel ${this.error ? 'bad' : ''}">${this.error || name}</span>
       ${wipes ? html`<span class="panelabel right">${nameOf('out')}${wrong}</span>` : nothing}
-      ${small && this.side !== 'in' && isFine() && view.hints.value ? html`<div class="hint"><button class="badge" @click=${() => zoomTo(1, this)}
-        title="A smaller view is the mean of the area that each of its pixels covers">${percent}: ${isDiff ? 'the difference looks smaller' : 'grain looks weaker'} than it is. Show 1:1</button>
-        <button class="icon" aria-label="Do not show this again" title="Do not show this again" @click=${() => (view.hints.value = false)}>×</button></div>` : nothing}`;
+      ${small && this.side !== 'in' && isFine() && view.hints.value ? html`<div class="hint">
+        <button class="badge" title="A smaller view is the mean of the area that each of its pixels covers"
+          @click=${() => zoomTo(1, this)}>${hint}</button>
+        <button class="icon" aria-label="Do not show this again" title="Do not show this again"
+          @click=${() => (view.hints.value = false)}>×</button></div>` : nothing}`;
   }
 
   /** The area that is measured. @param {CanvasRenderingContext2D} context */
@@ -421,8 +425,7 @@ function listenTo(p) {
   canvas.addEventListener('pointermove', (e) => {
     const [x, y] = p.at(e).map(Math.floor);
     const { width, height } = sizeOf(p.side);
-    pointer.value = x >= 0 && y >= 0 && x < width && y < height ? { x, y } : null;
-    pointerPane = p;
+    pointer.value = x >= 0 && y >= 0 && x < width && y < height ? { x, y, pane: p } : null;
     if (!drag) return;
     const from = drag.corner ?? drag.mask;
     if (from) {
@@ -434,7 +437,8 @@ function listenTo(p) {
       const isEmpty = x1 <= x0 || y1 <= y0;
       if (drag.corner) area.value = isEmpty ? null : [x0, y0, x1 - x0, y1 - y0];
       else if (!isEmpty && drawing.value) {
-        setMask([(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height], drawing.value, 'mask drawn').catch(report);
+        const [x, y, w, h] = [(x0 + x1) / 2 / width, (y0 + y1) / 2 / height, (x1 - x0) / width, (y1 - y0) / height];
+        setMask([x, y, w, h], drawing.value, 'mask drawn').catch(report);
       }
       return;
     }
@@ -452,10 +456,6 @@ function listenTo(p) {
   });
   canvas.addEventListener('pointerleave', () => (pointer.value = null));
 }
-
-/** @type {Pane | null} */
-let pointerPane = null;
-export const paneUnderPointer = () => pointerPane;
 
 /** The hashes of the frames that are shown, when they have rested for a moment. @param {AbortSignal} stop */
 async function readHashes(stop) {
@@ -477,7 +477,7 @@ const readCodes = latest(async () => {
   const ask = (/** @type {Side} */ side) =>
     get(`${placeOf(side, frame.value).replace('/frame/', '/pixels/')}?side=${told(side)}&region=${at.x},${at.y},1,1`).catch(() => null);
   const [a, b] = await Promise.all([ask('in'), key.value ? ask('out') : null]);
-  codes.value = { ...at, in: a, out: b };
+  codes.value = { x: at.x, y: at.y, in: a, out: b };
 });
 
 // ---- putting it on the page ----
@@ -488,19 +488,12 @@ export function startViewer(root) {
     const layout = view.layout.value;
     const sides = layout === 'wipe' ? /** @type {Side[]} */ (['out']) : sidesOf(layout);
     root.dataset.layout = layout;
-    const open = clip.value;
-    root.replaceChildren(...(open ? sides.map((s) => pane(s).box) : []));
-    if (!open) {
-      const box = root.appendChild(document.createElement('div'));
-      box.className = 'startbox';
-      import('./start.js').then(({ startPage }) => {
-        const stop = effect(() => {
-          void recent.value;
-          if (box.isConnected) render(startPage(), box);
-          else queueMicrotask(() => stop());
-        });
-      });
-    }
+    if (clip.value) return root.replaceChildren(...sides.map((s) => pane(s).box));
+    void recent.value;
+    const box = document.createElement('div');
+    box.className = 'startbox';
+    root.replaceChildren(box);
+    import('./start.js').then(({ startPage }) => render(startPage(), box));
   });
   let seen = '';
   // Nothing of another clip stays in sight until its own picture arrives.
@@ -525,12 +518,8 @@ export function startViewer(root) {
       else p.draw();
     }
   });
-  effect(() => {
-    void view.wipe.value;
-    if (view.layout.value === 'wipe') pane('out').draw();
-  });
-  // The source's part of a wipe has arrived.
-  afterwards(() => [hashes.value.in, view.layout.value], () => view.layout.value === 'wipe' && pane('out').draw());
+  // A wipe was moved, or the source's part of it has arrived.
+  afterwards(() => [view.wipe.value, hashes.value.in], () => view.layout.value === 'wipe' && pane('out').draw());
   afterwards(() => [pointer.value, key.value, frame.value], readCodes);
   startPlayer(pane);
   rested(150, () => (playing.value || scrubbing.value ? null : [clip.value, key.value, reference.value, frame.value, view.layout.value]),
