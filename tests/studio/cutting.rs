@@ -14,7 +14,8 @@ fn what_is_cut_out_is_neither_played_nor_rendered() {
     b.open(&studio);
     b.run("await s.openClip('pattern:bars:size=64x48:frames=60'); s.addStep('noise'); s.seek(5);");
     b.settle();
-    b.run("s.selection.value = [10, 19];");
+    // Also where a filter has the focus, as after it was added.
+    b.run("s.selection.value = [10, 19]; document.querySelector('#filters li.chosen .name').focus();");
     b.press("Delete");
     b.run("s.selection.value = [18, 29];");
     b.press("Delete");
@@ -223,6 +224,14 @@ fn the_start_page_opens_clips_and_finds_dropped_ones() {
     b.press("ArrowDown");
     b.press("Enter");
     b.until("return document.querySelector('#status').textContent.includes('64×48')");
+    // A clip has one name, and one's own begins without the filters of an example.
+    b.run("(await import('/app/keys.js')).command('file.start').run()");
+    b.run("[...document.querySelectorAll('.start button')].find((e) => e.textContent.includes('fade')).click()");
+    b.until("return s.doc.value.steps.length === 1");
+    let full = json!(session.path("here.y4m"));
+    b.run(&format!("await s.openClip({full});"));
+    b.until("return !s.doc.value.steps.length");
+    assert_eq!(b.run("return s.clip.value.path"), json!("here.y4m"));
 }
 
 #[test]

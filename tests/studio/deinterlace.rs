@@ -144,6 +144,14 @@ fn the_order_of_fields_is_chosen() {
             assert_eq!(b.run("return v.hashNow('in')"), json!(frames[frame]), "{graph} {frame}");
         }
     }
+    // It is saved with the recipe, and undone.
+    b.press("Escape");
+    b.press("Ctrl+Z");
+    let graph = graphs[1];
+    b.run(&format!("while (s.clip.value.lavfi !== '{graph}') await new Promise((r) => setTimeout(r, 20));"));
+    let toml = b.run("await s.check(); return s.checked.value.toml");
+    let line = format!("#deinterlace \"capture.avi\" = \"{graph}\"\n");
+    assert!(toml.as_str().unwrap().ends_with(&line), "{toml}");
     assert_ne!(hashes(graphs[0]), hashes(graphs[1]));
     assert_eq!(hashes(graphs[1]), hashes(graphs[2]));
 }

@@ -1,9 +1,10 @@
 // @ts-check How frames of two fields become whole ones: FFmpeg's bwdif, with which the clip is opened before all filters.
 
 import { html, nothing } from './vendor/lit-html.js';
-import { batch, clip, effect, frame, markers, offer, openAs, readings, references, reported, selection, signal, untracked } from './state.js';
+import { batch, clip, doc, edit, effect, frame, markers, offer, openAs, references, report, reported, selection, signal, toast, untracked } from './state.js';
 import { framesOfOne } from './cutting.js';
 import { dialog } from './dialogs.js';
+import { isCurve } from './moving.js';
 
 /** FFmpeg's graphs, what they are called and what they do. @type {[string, string, string][]} */
 const ways = [
@@ -17,17 +18,17 @@ const orders = [['', 'as the file says'], [':parity=tff', 'top field first'], ['
 /** What the files of clips say of their fields. @type {Map<string, string>} */
 const said = new Map();
 
-/** Opens the clip with a graph before all filters; what is chosen in it stays chosen. @param {string} graph */
-async function deinterlace(graph) {
+/** Opens the clip with a graph before all filters; what is chosen in it stays chosen. @param {string} graph @param {() => unknown} [also] */
+async function openWith(graph, also) {
   const c = clip.value;
   if (!c) return;
-  const opened = graph === c.lavfi ? c : await openAs(c.path, { ...readings.value[c.path], lavfi: graph });
+  const opened = graph === c.lavfi ? c : await openAs(c.path, { lavfi: graph });
   if (clip.value?.path !== c.path) return;
   const by = framesOfOne(opened) / framesOfOne(clip.value);
   const begin = (/** @type {number} */ n) => Math.floor(n * by);
   const end = (/** @type {number} */ n) => Math.ceil((n + 1) * by) - 1;
   batch(() => {
-    readings.value = { ...readings.value, [c.path]: { ...readings.value[c.path], lavfi: graph } };
+    also?.();
     if (opened === c) return;
     clip.value = opened;
     frame.value = Math.min(begin(frame.value), opened.last);
@@ -35,7 +36,16 @@ async function deinterlace(graph) {
     markers.value = [...new Set(markers.value.map(begin))];
     references.value = references.value.map((r) => (r.clip === c.path && r.frame !== null ? { ...r, frame: begin(r.frame) } : r));
   });
+  if (by !== 1 && doc.value.steps.some((step) => Object.entries(step.values).some(([id, text]) => id === 'enable' || isCurve(text)))) {
+    toast(`Frames are counted ${by > 1 ? 'twice' : 'half'} as fast now: look at the keys of curves and at Enable, which name frames`);
+  }
 }
+
+/** Says how the clip is deinterlaced, which is saved with the recipe. @param {string} graph */
+const deinterlace = (graph) => openWith(graph, () => {
+  const { path = '' } = clip.value ?? {};
+  edit((d) => ({ ...d, deinterlace: { ...d.deinterlace, [path]: graph } }));
+});
 
 export function deinterlaceDialog() {
   const order = signal(orders.findLast(([option]) => clip.value?.lavfi.endsWith(option))?.[0] ?? '');
@@ -66,11 +76,14 @@ export function startDeinterlacing() {
   effect(() => {
     const c = clip.value;
     if (c && !c.lavfi) said.set(c.path, c.fields);
+    const graph = doc.value.deinterlace[c?.path ?? ''];
+    // Undo, and a recipe that was opened, say it too.
+    if (c && graph !== undefined && graph !== c.lavfi) untracked(() => openWith(graph)).catch(report);
     if (c?.path === path) return;
     path = c?.path ?? '';
     untracked(() => {
       withdraw();
-      if (c?.kind !== 'video' || !/field first/.test(c.fields) || readings.value[c.path]?.lavfi !== undefined) return;
+      if (c?.kind !== 'video' || !/field first/.test(c.fields) || c.path in doc.value.deinterlace) return;
       const answer = (/** @type {number} */ way) => reported(() => deinterlace(ways[way][0]));
       withdraw = offer(`${c.name} is interlaced (${c.fields}): each frame consists of two pictures of different times.`,
         [['Deinterlace', answer(1)], ['One frame for each field', answer(2)], ['Leave it as it is', answer(0)]]);

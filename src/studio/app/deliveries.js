@@ -8,11 +8,14 @@ export const videos = /\.(mp4|m4v|mov|mkv|webm|avi|mxf|ts|nut)$/i;
 /** @type {Choice} */
 export const automatic = { codec: '', crf: '', preset: '', 'pix-fmt': '', 'codec-opt': '', transfer: '' };
 
+/** At most 12 Mbit a second, which phones play and chats take. */
+const small = 'x264-params=vbv-maxrate=12000:vbv-bufsize=12000';
+
 /** Usual deliveries, of a clip with alpha in formats that keep it; `sound` is the only codec of sound that it may have.
  * @param {boolean} alpha @returns {{id: string, name: string, ending: string, choice: Choice, sound?: string}[]} */
 export const deliveriesOf = (alpha) => [
   { id: 'auto', name: 'Automatic, by the output’s name', ending: '', choice: automatic },
-  { id: 'everywhere', name: 'Plays everywhere (phones, chats): H.264, 8 bits 4:2:0', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '20', 'pix-fmt': 'yuv420p' }, sound: 'aac' },
+  { id: 'everywhere', name: 'Plays everywhere (phones, chats): H.264, 8 bits 4:2:0', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '23', 'pix-fmt': 'yuv420p', 'codec-opt': small }, sound: 'aac' },
   { id: 'h264', name: 'H.264, 8 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p', 'codec-opt': 'tune=grain' } },
   { id: 'h264-10', name: 'H.264 High 10, 10 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx264', crf: '16', 'pix-fmt': 'yuv420p10', 'codec-opt': 'tune=grain' } },
   { id: 'h265', name: 'H.265, 10 bits 4:2:0, tuned for grain', ending: '.mp4', choice: { ...automatic, codec: 'libx265', crf: '16', 'pix-fmt': 'yuv420p10', 'codec-opt': 'tune=grain' } },
@@ -44,7 +47,7 @@ export const transfers = [
 ];
 /** @type {Record<string, [string, string][]>} */
 export const tunings = {
-  libx264: [['tune=grain', 'tuned for grain'], ['tune=film', 'tuned for film'], ['tune=animation', 'tuned for animation']],
+  libx264: [[small, 'at most 12 Mbit/s'], ['tune=grain', 'tuned for grain'], ['tune=film', 'tuned for film'], ['tune=animation', 'tuned for animation']],
   libx265: [['tune=grain', 'tuned for grain'], ['tune=animation', 'tuned for animation']],
   prores_ks: [['profile=hq', '422 HQ'], ['profile=4444', '4444']],
   dnxhd: [['profile=dnxhr_hqx', 'DNxHR HQX']],
@@ -64,6 +67,7 @@ export function warningOf(made, choice, alpha, fine) {
   if (made.lostBits) return `The result has more bits than ${made.format}: they are dithered to ${made.bits}.`;
   if (!fine) return '';
   if (/^lib(svtav1|aom|vpx)|^mpeg4|^librav1e/.test(encoder ?? '')) return `${encoderNames[encoder] ?? encoder} removes fine grain: H.265 tuned for grain, ProRes or DNxHR keep it.`;
+  if (choice['codec-opt'] === small) return 'Fine grain is smoothed, so that the file stays small: H.264 tuned for grain keeps it.';
   if (/^libx26[45]$/.test(encoder ?? '') && (choice['codec-opt'] !== 'tune=grain' || crf > 20)) {
     return `${encoderNames[encoder]} ${crf > 20 ? `at quality ${crf}` : 'as it is set by default'} smooths fine grain: choose “tuned for grain” and a quality of 16 or less.`;
   }

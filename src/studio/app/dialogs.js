@@ -103,10 +103,11 @@ export async function beginRecipe() {
   savedToml.value = toml;
 }
 
-/** A recipe as it would be saved: what is already cut out of clips is no change of it.
+/** A recipe as it would be saved: what is already cut out of clips is no change of it, nor how they are deinterlaced.
  * @param {any} recipe @param {{text: string, origins: number[]} | null} [base] @returns {Promise<string>} */
 export async function asSaved(recipe, base = null) {
-  const all = { ...recipe, cuts: { ...plainDoc().cuts, ...recipe.cuts } };
+  const { cuts: cut, deinterlace } = plainDoc();
+  const all = { ...recipe, cuts: { ...cut, ...recipe.cuts }, deinterlace: { ...deinterlace, ...recipe.deinterlace } };
   return (await post('/recipe', { clip: null, recipe: all, base })).toml;
 }
 
@@ -190,7 +191,7 @@ export const keepLook = () => dialog('Keep as a look', ({ submit, fault }) => ht
     await check();
     if (checked.value?.faults.length) throw new Error(`not kept: ${checked.value.faults[0].text}`);
     // What is cut out of a clip is no part of a look.
-    const { toml: text } = await post('/recipe', { clip: null, recipe: { ...plainDoc(), cuts: {} }, base: baseAsked(), drafts: doc.value.drafts });
+    const { toml: text } = await post('/recipe', { clip: null, recipe: { ...plainDoc(), cuts: {}, deinterlace: {} }, base: baseAsked(), drafts: doc.value.drafts });
     if (!(await written((overwrite) => post('/looks', { name, text, overwrite }, 'PUT')))) return false;
     toast(`${name} is one of your looks now`);
   })}><input class="text" autofocus required aria-label="Name of the look" placeholder="Name">
@@ -303,22 +304,26 @@ const uses = {
 /** Those that do nothing without a file. */
 const ofFiles = ['overlay', 'lut'];
 
-/** Filters by their use, and their presets folded below them. Looks are among what is found by typing. */
-export function addFilterDialog() {
+/** Filters by their use, and their presets folded below them. @returns {Choice[]} */
+function filterChoices() {
   const names = Object.keys(uses);
   const use = (/** @type {{name: string}} */ f) => names.find((n) => uses[n].includes(f.name)) ?? 'Others';
   const order = (/** @type {{name: string}} */ f) => (names.indexOf(use(f)) + 1 || 99) * 100 + (uses[use(f)]?.indexOf(f.name) ?? 0);
-  const all = catalog.value.filter((f) => has(`filter.add.${f.name}`)).sort((a, b) => order(a) - order(b)).flatMap((f) => {
+  return catalog.value.filter((f) => has(`filter.add.${f.name}`)).sort((a, b) => order(a) - order(b)).flatMap((f) => {
     const presets = f.settings.find((/** @type {any} */ s) => s.id === 'preset')?.choices ?? [];
     return [
       { id: f.name, name: f.label, more: has('file.open') || !ofFiles.includes(f.name) ? f.help : `Needs files: in Grainfield’s program. ${f.help}`, group: use(f), filter: { name: f.name, values: {} }, run: () => addStep(f.name, f.name === 'scale' && clip.value ? { width: String(clip.value.width) } : {}) },
       ...presets.map((/** @type {any} */ p) => ({ id: `${f.name}-${p.id}`, name: `${f.label}: ${spoken(p.id)}`, more: p.help, group: use(f), under: f.name, filter: { name: f.name, values: { preset: p.id } }, run: () => addStep(f.name, { preset: p.id }) })),
     ];
   });
+}
+
+/** Looks are among what is found by typing. */
+export function addFilterDialog() {
   // Not a filter of the recipe: the clip is opened with it.
   const clipped = commands.filter((c) => c.id === 'file.deinterlace' && c.can?.());
   const looks = signal(/** @type {Choice[]} */ ([]));
-  chooser('Add a filter', [...all, ...clipped.map((c) => ({ id: 'deinterlace', name: c.label, more: 'Makes whole frames of the fields of the clip, by FFmpeg’s bwdif, before all filters', group: 'Picture', run: c.run }))], looks);
+  chooser('Add a filter', [...filterChoices(), ...clipped.map((c) => ({ id: 'deinterlace', name: c.label, more: 'Makes whole frames of the fields of the clip, by FFmpeg’s bwdif, before all filters', group: 'Picture', run: c.run }))], looks);
   if (!clip.value || !has('look.gallery')) return;
   get('/looks').then((/** @type {import('./gallery.js').Look[]} */ list) => {
     looks.value = list.map(({ name, about, recipe }, i) => ({
@@ -330,7 +335,8 @@ export function addFilterDialog() {
 
 export function palette() {
   const able = commands.filter((c) => !c.can || c.can());
-  chooser('Commands', able.map((c) => ({ id: c.id.replace('.', '-'), name: c.label, more: c.group, side: keysOf(c).map(pretty).join('  '), run: c.run })));
+  const filters = filterChoices().map((one) => ({ ...one, name: `Add ${one.name}`, group: '', under: 'filters', filter: undefined }));
+  chooser('Commands', [...able.map((c) => ({ id: c.id.replace('.', '-'), name: c.label, more: c.group, side: keysOf(c).map(pretty).join('  '), run: c.run })), ...filters]);
 }
 
 /** What `grainfield match` does, with its command line to be copied. */

@@ -2,7 +2,7 @@
 
 import { begin as startSession, get, listen, openWork, post } from './api.js';
 import {
-  batch, catalog, check, clip, clipTold, connected, doc, effect, folder, keepsake, offer, offers, openClip, originals, recipePath,
+  batch, beginHistory, catalog, check, clip, clipTold, connected, doc, effect, folder, keepsake, messageOf, offer, offers, openClip, originals, recipePath,
   replaceRecipe, report, reported, rested, restorePage, restoreWork, savedToml, scale, sizes,
 } from './state.js';
 import { startCurves } from './curve.js';
@@ -14,7 +14,7 @@ import { startTimeline } from './timeline.js';
 import { startViewer } from './viewer.js';
 import { asSaved, beginRecipe, openedRecipe } from './dialogs.js';
 import { startDeinterlacing } from './deinterlace.js';
-import { startDropping } from './start.js';
+import { startOpening } from './start.js';
 
 startViewer(byId('view'));
 startFilters(byId('filters'));
@@ -22,7 +22,7 @@ startTimeline(byId('timeline'));
 startCurves();
 startEffects();
 startPanels();
-startDropping();
+startOpening();
 document.addEventListener('keydown', onKey);
 // Some browsers press a button when Space is released.
 document.addEventListener('keyup', (e) => {
@@ -100,6 +100,7 @@ async function begin() {
     folder.value = session.folder;
     restorePage(autosave ?? {});
     savedToml.value = 'version = 1\n';
+    doc.value = { ...doc.value, deinterlace: autosave?.deinterlace ?? {} };
   });
   // The same clip continues at its position.
   const input = resume ? autosave.clip : start.input ?? autosave?.clip;
@@ -119,6 +120,7 @@ async function begin() {
     const { recipe, name, text, was } = start.recipe;
     await openedRecipe(recipe, name, text, was);
   }
+  beginHistory();
   if (resume) restoreWork(autosave);
   await loadJobs();
   rested(400, keepsake, () => save());
@@ -135,6 +137,7 @@ async function begin() {
 }
 
 begin().catch((error) => {
-  report(error);
+  // Without the key of the address nothing can be done here.
+  offer(messageOf(error), []);
   document.body.dataset.ready = 'failed';
 });

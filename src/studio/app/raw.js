@@ -1,7 +1,7 @@
 // @ts-check Files of samples without a header: the user says their size, format and rate.
 
 import { html } from './vendor/lit-html.js';
-import { openClip, readings } from './state.js';
+import { openClip, raws } from './state.js';
 import { dialog } from './dialogs.js';
 
 /** Usual formats; any other name of FFmpeg's can be typed. */
@@ -9,15 +9,15 @@ const formats = ['yuv420p', 'yuv422p', 'yuv444p', 'yuv420p10', 'yuv422p10', 'yuv
 
 /** Asks what the samples of a file are, and opens it. @param {string} path */
 export function describeDialog(path) {
-  const [, size, format, rate] = readings.value[path]?.raw?.match(/^([^:]*):([^:]*):(.*)$/) ?? [];
+  const [, size, format, rate] = raws.value[path]?.match(/^([^:]*):([^:]*):(.*)$/) ?? [];
   const [width, height] = (size ?? path.match(/(\d{2,5}x\d{2,5})(?!.*\dx\d)/)?.[1] ?? '1920x1080').split('x');
   dialog('Samples without a header', ({ close, submit, fault }) => html`<p class="dim">${path} has no header that says what it contains. A wrong size or format shows as slanted or coloured noise: open <i>Describe the samples</i> again then.</p>
     <form class="grid" @submit=${submit((form) => {
       const part = (/** @type {string} */ name) => form.elements[name].value.trim();
-      const before = readings.value;
-      readings.value = { ...before, [path]: { ...before[path], raw: `${part('width')}x${part('height')}:${part('format')}:${part('rate')}` } };
+      const before = raws.value;
+      raws.value = { ...before, [path]: `${part('width')}x${part('height')}:${part('format')}:${part('rate')}` };
       return openClip(path).catch((error) => {
-        readings.value = before;
+        raws.value = before;
         throw error;
       });
     })}>

@@ -253,9 +253,16 @@ export function renderDialog(job = null) {
     const tuning = tunings[choice.value.codec] ?? [];
     const encoder = choice.value.codec || (isKnown && m.encoder) || '';
     const warning = isKnown ? warningOf(m, choice.value, alpha, isFine(own.value ? job?.recipe.recipe.steps : undefined)) : '';
+    const copies = () => isOpen && c.kind === 'video' && !c.lavfi && isVideo() && ranges(what.value).length === 1 && !recipe()?.recipe.steps.some((/** @type {any} */ s) => !s.off);
+    const copyStream = () => {
+      const [[a, b]] = ranges(what.value);
+      const part = what.value === 'selection' ? ['-ss', timeOf(a).toFixed(3), '-to', timeOf(b + 1).toFixed(3)] : [];
+      copy(['ffmpeg', ...part, '-i', c.path, '-map', '0', '-c', 'copy', output.value.trim()].map(quoted).join(' '), 'FFmpeg’s command line');
+    };
     const smaller = () => {
       selected.value = doc.value.steps.length - 1;
       addStep('scale', { width: '480' });
+      toast('Scale is the last filter of the recipe now: switch it off for other renders');
     };
     return html`<form class="grid" @submit=${submit((form) => add(!job, form))}>
       <label for="r-deliver">Deliver</label><select id="r-deliver" autofocus @change=${(/** @type {any} */ e) => deliver(e.target.value)}>
@@ -290,6 +297,7 @@ export function renderDialog(job = null) {
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : isKnown
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(what.value)}, ${sound}<br>Tags: ${m.colour}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
+      ${copies() ? html`<span></span><span class="dim">No filter is on: FFmpeg can copy these frames without encoding, from the key frame before the first. <button type="button" class="small" @click=${copyStream}>Copy its command line</button></span>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite" .checked=${'overwrite' in (job?.options ?? {})}>Replace the existing file, or segments of another render</label>` : nothing}
       ${refused() && !problem.value ? html`<p class="fault" role="alert">${refused()}</p>` : fault()}
       <footer><button type="button" ?disabled=${!!refused()} @click=${(/** @type {any} */ e) => attempt(async () => {

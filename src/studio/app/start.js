@@ -2,8 +2,8 @@
 
 import { html, nothing } from './vendor/lit-html.js';
 import { get } from './api.js';
-import { addStep, doc, openClip, recent, report, reported, seek } from './state.js';
-import { dialog, newRecipe, openRecipeFile } from './dialogs.js';
+import { addStep, clip, doc, effect, openClip, recent, report, reported, seek, untracked } from './state.js';
+import { beginRecipe, dialog, newRecipe, openRecipeFile } from './dialogs.js';
 import { command } from './keys.js';
 
 /** Folders that are searched for a dropped file. */
@@ -17,13 +17,19 @@ const tries = [
   ['A fade from black', 'by a curve', () => addStep('fade', { amount: '0(smooth)=1;48=0' })],
 ];
 
+/** The filters of an example that nobody has changed: one's own clip begins without them. @type {import('./state.js').Step[]} */
+let example = [];
+
 /** @param {() => unknown} then */
 const onChart = (then) => async () => {
-  if (doc.value.steps.length && !(await newRecipe())) return;
+  if (doc.value.steps === example) await beginRecipe();
+  else if (doc.value.steps.length && !(await newRecipe())) return;
   await openClip(chart);
   seek(24);
   then();
+  example = doc.value.steps;
 };
+
 
 export const startPage = () => html`<div class="start">
   <h1>Drop a clip here</h1>
@@ -66,7 +72,10 @@ export async function dropped(file) {
     <p>Move it there, or start the studio with its folder: <code>grainfield studio --allow-folder FOLDER</code></p>`);
 }
 
-export function startDropping() {
+export function startOpening() {
+  effect(() => {
+    if ((clip.value?.path ?? chart) !== chart && example.length && doc.peek().steps === example) untracked(beginRecipe).catch(report);
+  });
   // Else the browser would leave the page for the file.
   document.addEventListener('dragover', (e) => e.dataTransfer?.types.includes('Files') && e.preventDefault());
   document.addEventListener('drop', (e) => {

@@ -8,9 +8,10 @@ import { codeAt, framesOf, two } from './timecode.js';
 /** `origin` says which filter of the text that was opened it was: the number of that text, and the place in it.
  * @typedef {{id: number, name: string, off: boolean, values: Record<string, string>, origin?: [number, number]}} Step */
 /** `drafts` are effect files as they are edited, by their names.
- * `cuts` are the frames that are cut out of clips, by their paths: in order, both ends included.
+ * `cuts` are the frames that are cut out of clips, by their paths: in order, both ends included. `deinterlace` are FFmpeg's
+ * filters by which clips are deinterlaced; '' where the user has left one as it is.
  * `look` is the name of the look that the filters were taken from.
- * @typedef {{steps: Step[], seed: string | null, look?: string, drafts: Record<string, string>, cuts: Record<string, [number, number][]>}} Doc */
+ * @typedef {{steps: Step[], seed: string | null, look?: string, drafts: Record<string, string>, cuts: Record<string, [number, number][]>, deinterlace: Record<string, string>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
  *   bits: number | null, colour: string, planes: string[], first: number, last: number, estimated: boolean, rate: [number, number], variable: boolean,
  *   shape: number, fields: string, lavfi: string, raw: string | null, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
@@ -25,7 +26,7 @@ export const clip = signal(/** @type {Clip | null} */ (null));
 export const frame = signal(0);
 /** The selection, both ends included; null is everything. */
 export const selection = signal(/** @type {[number, number] | null} */ (null));
-export const doc = signal(/** @type {Doc} */ ({ steps: [], seed: null, drafts: {}, cuts: {} }));
+export const doc = signal(/** @type {Doc} */ ({ steps: [], seed: null, drafts: {}, cuts: {}, deinterlace: {} }));
 /** Which filter's settings are shown. */
 export const selected = signal(0);
 /** What the server makes of the recipe. */
@@ -55,8 +56,8 @@ export const offers = signal(/** @type {{text: string, answers: [string, () => u
 /** Keys that the user has changed: command to key. */
 export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
-/** How clips are read, by their paths, if the user has said it: FFmpeg's graph before the filters, and what samples without a header are. */
-export const readings = signal(/** @type {Record<string, {lavfi?: string, raw?: string}>} */ ({}));
+/** What samples without a header are, by the paths of their files. */
+export const raws = signal(/** @type {Record<string, string>} */ ({}));
 /** The clips that were opened last, the newest first. */
 export const recent = signal(/** @type {string[]} */ ([]));
 /** Frames that the user has marked, in order. */
@@ -272,10 +273,9 @@ export function addStep(name, values = {}) {
  * @param {string} [name] */
 export function applyLook(look, follow, name) {
   const steps = look.steps.map((s) => ({ ...s, id: nextId++ }));
-  const at = follow ? doc.value.steps.length : 0;
   // A look in the place of the recipe must not be saved over that.
   edit((d) => ({ ...d, steps: [...(follow ? d.steps : []), ...steps], seed: follow ? d.seed : look.seed, look: follow ? d.look : name }), '', follow ? undefined : ['', null]);
-  selected.value = at;
+  selected.value = doc.value.steps.length - 1;
 }
 
 /** @param {number} id */
@@ -313,7 +313,9 @@ export function replaceRecipe(recipe, from = null, drafts = {}) {
     const origin = from ? (from.origins ? from.origins[i] : i) : null;
     return { id: nextId++, name: s.name, off: s.off, values: s.values, ...(origin === null ? {} : { origin: [id, origin] }) };
   });
-  edit((d) => ({ steps, seed: recipe.seed ?? null, look: recipe.look, drafts, cuts: { ...d.cuts, ...cutsOf(recipe.cuts ?? {}) } }), '', [recipePath.value, from && { id, text: from.text }]);
+  edit((d) => ({ steps, seed: recipe.seed ?? null, look: recipe.look, drafts, cuts: { ...d.cuts, ...cutsOf(recipe.cuts ?? {}) },
+    deinterlace: { ...d.deinterlace, ...Object.fromEntries(Object.entries(recipe.deinterlace ?? {}).map(([path, graph]) => [ownPath(path), graph])) },
+  }), '', [recipePath.value, from && { id, text: from.text }]);
   selected.value = 0;
 }
 
@@ -332,6 +334,7 @@ export const settingOf = (step, id) => {
 export const plainDoc = () => ({
   cuts: Object.fromEntries(Object.entries(doc.value.cuts).filter(([, list]) => list.length).sort()
     .map(([path, list]) => [path, list.map((range) => range.join('-')).join(',')])),
+  deinterlace: Object.fromEntries(Object.entries(doc.value.deinterlace).filter(([, graph]) => graph).sort()),
   seed: doc.value.seed || null,
   steps: doc.value.steps.map(({ name, off, values }) => ({ name, off, values: Object.fromEntries(Object.entries(values).sort()) })),
 });
@@ -394,12 +397,12 @@ effect(() => {
 const ownPath = (path) => (path.startsWith(`${folder.value}/`) ? path.slice(folder.value.length + 1) : path);
 
 /** @param {string} path @returns {Promise<Clip>} */
-export const openAs = (path, reading = readings.value[ownPath(path)]) =>
-  post('/open', { path: ownPath(path), ...reading }).then((opened) => (opened.estimated && toldClips.has(opened.id) ? get(`/clip/${opened.id}`) : opened));
+export const openAs = (path, { lavfi = doc.value.deinterlace[ownPath(path)], raw = raws.value[ownPath(path)] } = {}) =>
+  post('/open', { path: ownPath(path), lavfi, raw }).then((opened) => (opened.estimated && toldClips.has(opened.id) ? get(`/clip/${opened.id}`) : opened));
 
 /** @param {string} path */
 export async function openClip(path) {
-  if (/\.(yuv|raw|rgb)$/i.test(path) && !readings.value[path]?.raw) {
+  if (/\.(yuv|raw|rgb)$/i.test(path) && !raws.value[path]) {
     const { describeDialog } = await import('./raw.js');
     // After the window in which the file was chosen.
     setTimeout(() => describeDialog(path));
@@ -494,7 +497,7 @@ export function timeText(n) {
 
 /** @typedef {Record<string, import('./vendor/signals-core.js').Signal<any>>} Kept */
 /** What is kept of the page between runs of the studio, as it is. @type {Kept} */
-const ofPage = { scale, timecode, readings, recent, keys: userKeys };
+const ofPage = { scale, timecode, raws, recent, keys: userKeys };
 /** And of the work. @type {Kept} */
 const ofWork = { frame, selection, markers, references };
 
@@ -514,6 +517,7 @@ export const keepsake = () => ({
   savedToml: savedToml.value,
   drafts: doc.value.drafts,
   cuts: doc.value.cuts,
+  deinterlace: doc.value.deinterlace,
   // The contents of the files from which recipe and drafts were made, to notice changes by other programs.
   originals: Object.fromEntries(Object.entries(originals.value).filter(([path]) => path === recipePath.value || path in doc.value.drafts)),
   dirty: dirty.value || unsavedEffects.value.length > 0,

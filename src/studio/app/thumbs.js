@@ -7,7 +7,7 @@ import { putPicture } from './kept.js';
 
 /** @typedef {{name: string, values: Record<string, string>}} Filter */
 /** A recipe to draw, and the filter whose grain or noise is shown alone beside it.
- * @typedef {{recipe: Omit<ReturnType<typeof plainDoc>, 'cuts'>, alone: Filter | null}} Plan */
+ * @typedef {{recipe: Omit<ReturnType<typeof plainDoc>, 'cuts' | 'deinterlace'>, alone: Filter | null}} Plan */
 
 /** The recipe with a filter as it would be added: after the selected one. @param {Filter} filter @returns {Plan} */
 export function withFilter(filter) {
