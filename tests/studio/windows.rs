@@ -262,7 +262,7 @@ fn the_hash_is_that_of_the_frame_and_each_side_of_a_wipe_has_its_name() {
     b.settle();
     let names = b.run(
         "const of = (e) => [e.textContent.split(',')[0], e.getBoundingClientRect().x];
-         const { label, right } = v.panes.get('out');
+         const [label, right] = v.panes.get('out').notes.children;
          return [of(label), of(right)];",
     );
     assert_eq!((&names[0][0], &names[1][0]), (&json!("Source"), &json!("Result")));
