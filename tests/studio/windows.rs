@@ -173,6 +173,7 @@ fn the_start_page_comes_back() {
     example(0);
     has("Film grain");
     b.run("k.command('file.start').run()");
+    b.run("s.setValue(s.doc.value.steps[0].id, 'strength', '5')");
     example(1);
     click(&b, "dialog[open] button", "Discard the changes", "click");
     has("Particles");

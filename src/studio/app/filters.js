@@ -68,7 +68,7 @@ function row(step, i) {
 /** Arrow keys choose, Alt+arrows move. @param {KeyboardEvent} e */
 function onListKey(e) {
   const steps = doc.value.steps;
-  if (e.altKey || e.ctrlKey || !steps.length) return;
+  if (e.altKey || e.ctrlKey || e.shiftKey || !steps.length) return;
   const act = arrowed(e, {
     ArrowUp: () => (selected.value = Math.max(0, selected.value - 1)),
     ArrowDown: () => (selected.value = Math.min(steps.length - 1, selected.value + 1)),
