@@ -226,7 +226,9 @@ fn the_start_page_opens_clips_and_finds_dropped_ones() {
     b.until("return document.querySelector('#status').textContent.includes('64×48')");
     // A clip has one name, and one's own begins without the filters of an example.
     b.run("(await import('/app/keys.js')).command('file.start').run()");
-    b.run("[...document.querySelectorAll('.start button')].find((e) => e.textContent.includes('fade')).click()");
+    b.run(
+        "[...document.querySelectorAll('.start button')].find((e) => e.textContent.includes('fade')).click()",
+    );
     b.until("return document.querySelectorAll('#filters li .name').length === 1");
     let full = json!(session.path("here.y4m"));
     b.run(&format!("await s.openClip({full});"));

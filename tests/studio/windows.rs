@@ -268,6 +268,29 @@ fn the_hash_is_that_of_the_frame_and_each_side_of_a_wipe_has_its_name() {
     );
     assert_eq!((&names[0][0], &names[1][0]), (&json!("Source"), &json!("Result")));
     assert!(names[0][1].as_f64() < names[1][1].as_f64(), "{names}");
+    // The source's part is drawn when it arrives, however late.
+    let late = b.run(
+        "const real = fetch;
+         globalThis.fetch = async (...a) => {
+           const got = await real(...a);
+           if (String(a[0]).includes('side=in')) await new Promise((f) => setTimeout(f, 600));
+           return got;
+         };
+         const [source, { canvas }] = [v.panes.get('in'), v.panes.get('out')];
+         const rest = async () => {
+           await new Promise((f) => setTimeout(f, 400));
+           while (source.running || source.shownUrl !== source.url) await new Promise((f) => setTimeout(f, 20));
+         };
+         [s.view.zoom.value, s.view.center.value] = [40, [0.1, 0.1]];
+         await rest();
+         s.view.center.value = [0.9, 0.9];
+         await rest();
+         const seen = () => canvas.toDataURL();
+         const before = seen();
+         v.panes.get('out').draw();
+         return before === seen();",
+    );
+    assert_eq!(late, json!(true));
 }
 
 #[test]

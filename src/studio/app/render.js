@@ -3,7 +3,7 @@
 import { html, nothing } from './vendor/lit-html.js';
 import { post } from './api.js';
 import {
-  addStep, check, checked, clip, doc, dock, dockOpen, folder, inPlace, isFine, key, messageOf, openAs, range, recipePath, rested, selected,
+  addStep, check, checked, clip, doc, dock, dockOpen, folder, inPlace, isFine, key, messageOf, openAs, ownPath, range, recipePath, rested, selected,
   selection, signal, timeOf, timeText, toast, unsavedEffects,
 } from './state.js';
 import { cutsOf, framesText, keptRanges } from './cutting.js';
@@ -97,7 +97,7 @@ export function optionsOf(list) {
 export async function changeJob(job) {
   const options = optionsOf(job.options) ?? {};
   // The list has full paths.
-  const path = job.input.startsWith(`${folder.value}/`) ? job.input.slice(folder.value.length + 1) : job.input;
+  const path = ownPath(job.input);
   const isOpen = clip.value?.path === path && clip.value.lavfi === (options.lavfi ?? '') && clip.value.raw === (options.raw ?? null);
   const opened = isOpen && clip.value ? clip.value : await openAs(path, { lavfi: options.lavfi, raw: options.raw });
   const recipe = await post('/recipe', { clip: opened.id, chain: options.filters ?? '' });

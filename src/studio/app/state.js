@@ -394,7 +394,7 @@ effect(() => {
 });
 
 /** The one form of a clip's path, by which it is known: below the studio's folder without that. @param {string} path */
-const ownPath = (path) => (path.startsWith(`${folder.value}/`) ? path.slice(folder.value.length + 1) : path);
+export const ownPath = (path) => (path.startsWith(`${folder.value}/`) ? path.slice(folder.value.length + 1) : path);
 
 /** @param {string} path @returns {Promise<Clip>} */
 export const openAs = (path, { lavfi = doc.value.deinterlace[ownPath(path)], raw = raws.value[ownPath(path)] } = {}) =>

@@ -232,6 +232,8 @@ class Pane {
     this.shownUrl = url;
     this.error = '';
     this.draw();
+    // A wipe has the source's part in the result's pane.
+    if (this.side === 'in' && view.layout.peek() === 'wipe') panes.get('out')?.draw();
   }
 
   forget() {
@@ -518,8 +520,7 @@ export function startViewer(root) {
       else p.draw();
     }
   });
-  // A wipe was moved, or the source's part of it has arrived.
-  afterwards(() => [view.wipe.value, hashes.value.in], () => view.layout.value === 'wipe' && pane('out').draw());
+  afterwards(() => view.wipe.value, () => view.layout.value === 'wipe' && pane('out').draw());
   afterwards(() => [pointer.value, key.value, frame.value], readCodes);
   startPlayer(pane);
   rested(150, () => (playing.value || scrubbing.value ? null : [clip.value, key.value, reference.value, frame.value, view.layout.value]),
