@@ -103,6 +103,7 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
           return false;
         }
         if (chosen) return done(join(chosen));
+        if (text && !rows.length && !/[/:%#*]/.test(text)) throw new Error(`nothing here has ${typed.value.trim()} in its name`);
         const isOnly = text && !isNamed && !/[/:]/.test(text) && rows.length === 1 && files.length;
         return typed.value.trim() ? done(isOnly ? join(files[0].name) : typed.value.trim()) : false;
       })}>

@@ -14,7 +14,7 @@ const chart = 'pattern:zoneplate:size=1280x720:frames=240';
 const tries = [
   ['Film grain', 'on a test chart', () => addStep('grain', { preset: '16mm' })],
   ['Snow', 'falling over it', () => addStep('particles', { preset: 'snow' })],
-  ['A fade from black', 'by a curve', () => addStep('fade', { amount: '0(smooth)=1;48=0' })],
+  ['A fade from black', 'by a curve', () => addStep('fade', { amount: '0=1;48=0' })],
 ];
 
 /** The filters of an example that nobody has changed: one's own clip begins without them. @type {import('./state.js').Step[]} */
