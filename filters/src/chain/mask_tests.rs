@@ -310,8 +310,8 @@ fn hosts_are_told_which_pictures_are_read() {
             .flat_map(|s| [FieldOrder::Progressive, FieldOrder::TopFirst].map(|fields| (s, fields)))
         {
             let format = Format { fields, ..format };
-            let source = picture_of(&format, 5);
-            let clip = Arc::new(Noting(picture_of(&format, 6), Mutex::default()));
+            let source = picture_of(format);
+            let clip = Arc::new(Noting(picture_of(format), Mutex::default()));
             let mut step = Step::new(filter, Values::new(filter.settings));
             let file = FileAsset::named("clip").read(Arc::clone(&clip) as Arc<dyn SecondInput>, 1);
             step.set_value(setting.id, Value::File(file)).unwrap();

@@ -92,7 +92,7 @@ impl Second {
     pub(super) fn place_at(&self, at: &FrameTime) -> i64 {
         let frame = at.whole_frame();
         match self.numbers {
-            Some(_) => frame.index.saturating_sub(self.offset),
+            Some(_) => frame.frame.floor().saturating_sub(self.offset),
             None => self.place(frame.time),
         }
     }
