@@ -28,20 +28,22 @@ RGB_ORDER = [2, 0, 1]
 
 
 def order(clip):
-    """The host's plane for each of ours."""
-    return [1, 2, 0] if clip.name.startswith("rgb") else list(range(len(clip.sizes)))
+    """Our plane for each of the host's."""
+    return RGB_ORDER if clip.name.startswith("rgb") else list(range(len(clip.sizes)))
 
 
-def node(clip):
-    """A clip's frames in the host."""
-    kind, props = FORMATS[clip.name]
+def node(clip, kind=None, planes=None):
+    """A clip's frames in the host, or those planes of them."""
+    known, props = FORMATS.get(clip.name, FORMATS["rgb8"])
+    kind, planes = kind or known, planes or order(clip)
     blank = core.std.BlankClip(None, WIDTH, HEIGHT, kind, FRAMES, 24, 1)
     # BlankClip says of some formats what our files do not.
     blank = core.std.RemoveFrameProps(blank)
 
     def fill(n, f):
         made = f.copy()
-        for plane, data, (width, height) in zip(order(clip), clip.frames[n], clip.sizes):
+        for plane, p in enumerate(planes):
+            data, (width, height) = clip.frames[n][p], clip.sizes[p]
             stride, row = made.get_stride(plane), width * clip.bytes
             start = made.get_write_ptr(plane).value
             for y in range(height):
@@ -125,27 +127,98 @@ def interlaced(clip):
 
 
 def alpha(rgba):
-    planes = [list(frame) for frame in rgba.frames]
-    kind, props = FORMATS["rgb8"]
-    color = Clip.__new__(Clip)
-    color.name, color.bits, color.bytes, color.sizes = "rgb8", 8, 1, rgba.sizes[:3]
-    color.frames = [frame[:3] for frame in planes]
-    blank = core.std.RemoveFrameProps(core.std.BlankClip(None, WIDTH, HEIGHT, vs.GRAY8, FRAMES, 24, 1))
-
-    def fill(n, f):
-        made = f.copy()
-        for y in range(HEIGHT):
-            ctypes.memmove(made.get_write_ptr(0).value + y * made.get_stride(0), planes[n][3][y * WIDTH : (y + 1) * WIDTH], WIDTH)
-        return made
-
-    mask = core.std.ModifyFrame(blank, blank, fill)
-    made = grf.Transform(node(color), alpha=mask, rotate=30, zoom=0.8)
+    color, mask = node(rgba), node(rgba, vs.GRAY8, [3])
+    made = grf.Transform(color, alpha=mask, rotate=30, zoom=0.8)
     got = []
     for frame in made.frames():
         rgb = [bytes(frame[p]) for p in [1, 2, 0]]
         got.append(md5([*rgb, bytes(frame.props["_Alpha"][0])]))
     check.equal("alpha goes along", got, rgba.hashes("transform=rotate=30:zoom=0.8"))
-    check.raises("alpha of another size", vs.Error, ["Noise: alpha"], lambda: grf.Noise(node(color), alpha=core.std.Crop(mask, 2)))
+    check.raises("alpha of another size", vs.Error, ["Noise: alpha"], lambda: grf.Noise(color, alpha=core.std.Crop(mask, 2)))
+
+
+def second_clips(clip, others):
+    """Clips as second inputs make what files of the same pictures make, whichever frames are asked for first."""
+    source = node(clip)
+
+    def equal(what, made, chain):
+        wanted = clip.hashes(chain)
+        check.true(f"{what}: choose settings that are seen", wanted != [md5(frame) for frame in clip.frames])
+        check.equal(f"{what}, last frame first", [digest(made.get_frame(n)) for n in reversed(range(FRAMES))][::-1], wanted)
+        ready = [made.get_frame_async(n) for n in range(FRAMES)] * 3
+        check.equal(f"{what}, on threads", [digest(f.result()) for f in ready], wanted * 3)
+
+    for other in others:
+        second = node(other)
+        placed = {"blend": "screen", "size": 0.5, "speed": 0.5, "opacity": "0=1;4=0.2"}
+        equal(f"{other.name} over", grf.Overlay(source, file="clip:0", clips=second, **placed), chain_of("overlay", {"file": other.path, **placed}))
+        equal(f"{other.name} as mask", grf.Invert(source, mask="clip:0", mask_feather=9, clips=second), f"invert=mask='{other.path}':mask_feather=9")
+    first, last = others[0], others[-1]
+    both = "overlay=file='{}':size=0.4:rotate=20,blur=sigma=9,overlay=file='{}':blend=add:opacity=0.4:enable=1-3:mask='{}'"
+    chain = grf.Chain(source, both.format("clip:1", "clip:0", "clip:1"), clips=[node(first), node(last)])
+    equal("two clips, one of them twice", chain, both.format(last.path, first.path, last.path))
+    fluid = "fluid=particles=400,overlay=file='{}':blend=multiply"
+    equal("after a simulation", grf.Chain(source, fluid.format("clip:0"), clips=[node(last)]), fluid.format(last.path))
+    recipe = WORK / "clips.toml"
+    recipe.write_text('[[filter]]\nname = "overlay"\nfile = "clip:0"\nsize = 0.5\n')
+    equal("in a recipe's file", grf.Chain(source, recipe=str(recipe), clips=node(last)), f"overlay=file='{last.path}':size=0.5")
+
+    # Shorter, slower, and with other times.
+    short = WORK / "short.y4m"
+    frame = len(first.path.read_bytes().split(b"\n", 1)[1]) // FRAMES
+    head, body = first.path.read_bytes().split(b"\n", 1)
+    short.write_bytes(head.replace(b"F24:1", b"F10:1") + b"\n" + body[: 3 * frame])
+    slow = core.std.AssumeFPS(core.std.Trim(node(first), 0, 2), fpsnum=10)
+    for end, more in [("hold", {"start": 0.05}), ("loop", {"skip": 0.21}), ("stop", {"speed": 3})]:
+        made = grf.Overlay(source, file="clip:0", clips=slow, end=end, size=0.5, **more)
+        equal(f"another length and rate, end={end}", made, chain_of("overlay", {"file": short, "end": end, "size": 0.5, **more}))
+    still = WORK / "still.y4m"
+    still.write_bytes(head + b"\n" + body[:frame])
+    equal("a still as mask", grf.Invert(source, mask="clip:0", clips=node(first)[0]), f"invert=mask='{still}'")
+
+    # The picture before a change.
+    changed = core.std.RemoveFrameProps(grf.Levels(source, black=0.2, enable="1-3", mask="ellipse"), "GrainfieldFilters")
+    path, clip.path = clip.path, WORK / "changed.y4m"
+    raw = [bytes(f[p]) for f in changed.frames() for p in range(3)]
+    clip.path.write_bytes(path.read_bytes().split(b"\n", 1)[0] + b"\n" + b"".join(b"FRAME\n" + b"".join(raw[3 * n : 3 * n + 3]) for n in range(FRAMES)))
+    equal("where a clip differs", grf.Chain(changed, "grain=where=clip:0", clips=[source]), f"grain=where='{path}'")
+    fields = WORK / "fields.y4m"
+    fields.write_bytes(path.read_bytes().replace(b" Ip ", b" It ", 1))
+    clip.path = fields
+    interlaced = core.std.SetFrameProps(source, _FieldBased=2)
+    equal("both fields", grf.Overlay(interlaced, file="clip:0", clips=slow, size=0.5), chain_of("overlay", {"file": short, "size": 0.5}))
+    clip.path = path
+
+    # Tags are those of each frame, and the alpha is its property.
+    half = core.std.SetFrameProps(source, _Range=1, _Matrix=1)
+    mixed = core.std.Splice([source[:2], half[2:]])
+    got = frames(grf.Overlay(source, file="clip:0", clips=mixed, size=0.5, opacity=0.5))
+    parts = [frames(grf.Overlay(source, file="clip:0", clips=one, size=0.5, opacity=0.5)) for one in (source, half)]
+    check.equal("tags that change", got, parts[0][:2] + parts[1][2:])
+    check.true("tags that change are seen", parts[0][2:] != parts[1][2:])
+    rgba = Clip("rgba8")
+    seen = core.std.ClipToProp(node(rgba), node(rgba, vs.GRAY8, [3]), prop="_Alpha")
+    equal("with alpha", grf.Overlay(source, file="clip:0", clips=seen, size=0.7), chain_of("overlay", {"file": rgba.path, "size": 0.7}))
+
+    varying = core.std.Splice([source, core.std.BlankClip(source, 32, 32)], mismatch=True)
+    torn = core.std.ClipToProp(source, core.std.BlankClip(source, 32, 32, format=vs.GRAY8), prop="_Alpha")
+    over = lambda second, name="clip:0": grf.Overlay(source, file=name, clips=second)
+    said = [
+        ("a clip that is not given", ["clip:1", "VapourSynth"], lambda: grf.Chain(source, "overlay=file=clip:0:mask=clip:1", clips=[source])),
+        ("no clips", ["clip:0", "clips=[b]"], lambda: grf.Overlay(source, file="clip:0")),
+        ("a clip that is not used", ["clips: ", "clip:1"], lambda: over([source, source])),
+        ("a clip where a file is needed", ["clips: ", "clip:0"], lambda: grf.Lut(source, file="clip:0", clips=[source])),
+        ("a clip without a rate", ["clip:0: ", "AssumeFPS"], lambda: over(core.std.BlankClip(source, fpsnum=0, fpsden=1))),
+        ("a clip of many sizes", ["clip:0: ", "size varies"], lambda: over(varying)),
+        ("a clip with half floats", ["clip:1: ", "16-bit float"], lambda: over([source, core.std.BlankClip(format=vs.RGBH)])),
+        ("a clip with another clip's alpha", ["clip:0: ", "_Alpha", "ClipToProp"], lambda: over(torn)),
+        ("a clip of another size before a change", ["where: "], lambda: grf.Grain(source, where="clip:0", clips=core.std.BlankClip(source, 32, 32))),
+    ]
+    for what, parts, call in said:
+        check.raises(what, vs.Error, parts, call)
+    fails = core.std.FrameEval(source, lambda n: source if n < 2 else 1 // 0)
+    check.raises("a frame of a clip that fails", vs.Error, ["division"], lambda: over(fails).get_frame(3))
+    check.equal("its other frames", frames(over(fails)[:2]), frames(over(source)[:2]))
 
 
 def errors(clip):
@@ -205,6 +278,7 @@ def main():
     all_equal(clips, all_trials, wanted)
     series(clips[0])
     interlaced(clips[0])
+    second_clips(clips[0], [Clip(name) for name in FORMATS])
     alpha(Clip("rgba8"))
     errors(clips[0])
     script()

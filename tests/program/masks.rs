@@ -53,6 +53,12 @@ fn files_of_two_sequences_are_paired_by_their_numbers() {
     let s = session();
     s.run("render clip.y4m plate.####.png --frame-offset 1001").ok();
     let paired = lines(&s, "hash plate.####.png -f invert=mask=matte.####.png");
+    // Both fields of a frame have its number.
+    s.run("render matte25.y4m grey.y4m --pix-fmt gray16").ok();
+    let fields = |mask: &str| {
+        lines(&s, &format!("hash plate.####.png --rate 25 --fields field -f invert=mask={mask}"))
+    };
+    assert_eq!(fields("matte.####.png"), fields("grey.y4m"));
     // The same with handles: other first numbers of either.
     s.run("render matte25.y4m handles.####.png --frames 1006-1015 --frame-offset 1001 --pix-fmt gray16").ok();
     let inner = lines(&s, "hash plate.####.png -f invert=mask=handles.####.png --frames 1006-1015");
@@ -76,6 +82,7 @@ fn files_of_two_sequences_are_paired_by_their_numbers() {
 fn files_of_masks_are_checked_before_anything_is_written() {
     let s = session();
     s.run("render clip.y4m out.y4m -f invert=mask=elipse").ends(2).says("did you mean 'ellipse'?");
+    s.run("render clip.y4m out.y4m -f invert=mask=clip:0").ends(2).says("clip:0").says("VapourSynth");
     s.run("render clip.y4m out.y4m -f invert=mask=none.png").ends(1).says("none.png").says("No such file");
     s.run("render clip.y4m matte25.y4m -f invert=mask=matte25.y4m --overwrite").ends(2).says("matte25.y4m");
     s.run("render clip.y4m matte.1003.png -f overlay=file=matte.####.png --overwrite --frames 3").ends(2);

@@ -1,7 +1,8 @@
 //! The parts of a bound chain.
 
 use crate::filter::{Filter, Memory};
-use crate::frame::{FieldOrder, Format, Parity, PlaneSet, Spans};
+use crate::frame::{FieldOrder, Format, FrameTime, Parity, PlaneSet, Spans};
+use crate::pixel::blend::Opacity;
 use crate::settings::Animated;
 use crate::simd::Level;
 use core::fmt;
@@ -68,6 +69,12 @@ impl Stage {
     ) -> Stage {
         let (enable, planes, opacity, mask) = (None, None, Animated::Constant(1.0), None);
         Stage { filters, enable, planes, opacity, mask, is_static, output, from_recipe }
+    }
+
+    /// The opacity at a time; `None` if the stage then does nothing.
+    pub(super) fn opacity(&self, at: &FrameTime) -> Option<Opacity> {
+        let enabled = self.enable.as_ref().is_none_or(|e| e.contains(at.index, at.time));
+        enabled.then(|| Opacity::new(self.opacity.at(at))).filter(|opacity| !opacity.is_none())
     }
 }
 

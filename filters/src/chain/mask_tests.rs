@@ -1,17 +1,17 @@
 //! Masks against their definitions in f64.
 
 use super::*;
-use crate::catalog::find;
+use crate::catalog::{FILTERS, find};
 use crate::filter::testing::{Backwards, at, noise as picture_of, zero_span};
 use crate::frame::{Alpha, Depth, Family, FieldOrder, Format, Frame, FrameTime, SecondInput, Transfer};
-use crate::host::{Host, NoCache};
+use crate::host::{Host, NoCache, lock};
 use crate::pixel::transfer::TransferFunction;
 use crate::ratio::Ratio;
-use crate::settings::common::{MASK, WHERE};
-use crate::settings::{Value, Values};
+use crate::settings::common::{COMMON, MASK, WHERE};
+use crate::settings::{FileAsset, FileKind, Kind, Setting, Value, Values};
 use crate::simd::Level;
 use core::sync::atomic::AtomicBool;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// The negative, under a mask.
 fn step(common: &[(&str, &str)], clip: Option<&Frame>) -> Step {
@@ -270,6 +270,68 @@ fn a_change_in_the_shadows_counts_alike_in_light_and_in_display_values() {
             let share = (is - was) / (whole - 2.0 * was);
             let want = if x < 60 { 0.0 } else { 1.0 };
             assert!((share - want).abs() < 0.01, "{} {x}: {share}", f.name());
+        }
+    }
+}
+
+/// A second input of 10 pictures a second that notes which are read.
+struct Noting(Frame, Mutex<Vec<i64>>);
+
+impl SecondInput for Noting {
+    fn format(&self) -> Result<Format, String> {
+        Ok(*self.0.format())
+    }
+    fn end(&self, _: Ratio) -> Option<Ratio> {
+        Some(Ratio::ONE)
+    }
+    fn place(&self, time: Ratio, _: Ratio) -> i64 {
+        (time * Ratio::whole(10)).floor().clamp(0, 9)
+    }
+    fn picture(&self, place: i64) -> Result<Arc<Frame>, String> {
+        lock(&self.1).push(place);
+        Ok(Arc::new(self.0.clone()))
+    }
+}
+
+#[test]
+fn hosts_are_told_which_pictures_are_read() {
+    let format = Format::new(16, 12, Family::Yuv, Depth::Bits(8), (1, 1));
+    let stop = AtomicBool::new(false);
+    let host = Host { executor: &Backwards(7), cache: &NoCache, stop: &stop };
+    for filter in FILTERS {
+        // The common settings once.
+        let common = COMMON.iter().filter(|_| filter.name == "invert");
+        let takes_clips = |s: &&Setting| matches!(s.kind, Kind::File(FileKind::Clip | FileKind::Mask));
+        for (setting, fields) in filter
+            .settings
+            .iter()
+            .chain(common)
+            .filter(takes_clips)
+            .flat_map(|s| [FieldOrder::Progressive, FieldOrder::TopFirst].map(|fields| (s, fields)))
+        {
+            let format = Format { fields, ..format };
+            let source = picture_of(format);
+            let clip = Arc::new(Noting(picture_of(format), Mutex::default()));
+            let mut step = Step::new(filter, Values::new(filter.settings));
+            let file = FileAsset::named("clip").read(Arc::clone(&clip) as Arc<dyn SecondInput>, 1);
+            step.set_value(setting.id, Value::File(file)).unwrap();
+            step.set("enable", "1-").unwrap();
+            let options =
+                Options { seed: 0, level: Level::best(), first: 0, last: None, fields: Fields::of(fields) };
+            let chain = Chain::bind::<ChainError>(&[step], format, &options, |f| Ok(*f)).unwrap();
+            let (mut work, states) = (Workspace::default(), States::default());
+            for n in [0, 7, 3, 40] {
+                let at = FrameTime::of_frame(n, Ratio::whole(24));
+                let duration = Ratio::new(1, 24).unwrap();
+                let told = chain.second_pictures(&at, duration).into_iter();
+                let mut told: Vec<i64> = told.map(|(_, place)| place).collect();
+                told.dedup();
+                chain.run(&at, duration, &mut source.clone(), &mut work, &states, &host).unwrap();
+                let mut read = core::mem::take(&mut *lock(&clip.1));
+                read.dedup();
+                assert_eq!(told, read, "{} {} {fields:?}, frame {n}", filter.name, setting.id);
+                assert_eq!(read.len(), usize::from(n > 0));
+            }
         }
     }
 }

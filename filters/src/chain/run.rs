@@ -9,9 +9,8 @@ use super::active::{ActiveStage, BandScratch, Part, copy_rows};
 use super::bound::{Chain, Fields};
 use super::states::States;
 use crate::filter::Reach;
-use crate::frame::{Depth, Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet};
+use crate::frame::{Depth, Format, Frame, FrameMut, FrameRef, FrameTime, Parity, PlaneSet, SecondInput};
 use crate::host::{Host, PrepareError, lock};
-use crate::pixel::blend::Opacity;
 use crate::pixel::tone::CodeMap;
 use crate::ratio::Ratio;
 use std::sync::Mutex;
@@ -169,13 +168,7 @@ impl Chain {
     fn active(&self, at: &FrameTime, duration: Ratio) -> Vec<ActiveStage<'_>> {
         let mut list = Vec::new();
         for (number, stage) in self.stages.iter().enumerate() {
-            if stage.enable.as_ref().is_some_and(|e| !e.contains(at.index, at.time)) {
-                continue;
-            }
-            let opacity = Opacity::new(stage.opacity.at(at));
-            if opacity.is_none() {
-                continue;
-            }
+            let Some(opacity) = stage.opacity(at) else { continue };
             let mut parts = Vec::new();
             for (i, filter) in stage.filters.iter().enumerate() {
                 let (parity, mut at) = self.field_time(at, duration, stage.filters.len(), i);
@@ -199,6 +192,20 @@ impl Chain {
             }
         }
         list
+    }
+
+    /// The pictures of second inputs that [`run`](Chain::run) reads for the frame at a time, for a host that has to fetch
+    /// them before: each input and the place.
+    pub fn second_pictures(&self, at: &FrameTime, duration: Ratio) -> Vec<(&dyn SecondInput, i64)> {
+        let mut all = Vec::new();
+        for stage in self.stages.iter().filter(|stage| stage.opacity(at).is_some()) {
+            let pictures = stage.filters.len();
+            let fields = stage.filters.iter().enumerate();
+            all.extend(fields.filter_map(|(i, f)| f.second(&self.field_time(at, duration, pictures, i).1)));
+            let masks = stage.mask.iter();
+            all.extend(masks.flat_map(|mask| mask.chain.second_pictures(at, duration)));
+        }
+        all
     }
 
     fn field_time(

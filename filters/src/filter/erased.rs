@@ -1,7 +1,7 @@
 //! Type-erased filters: the interface that the chain uses for [`Render`] and [`Simulate`].
 
 use super::{Band, Memory, Plan, Render, Simulate};
-use crate::frame::{FrameRef, FrameTime, Scratch};
+use crate::frame::{FrameRef, FrameTime, Scratch, SecondInput};
 use crate::host::{Host, PrepareError};
 use core::any::Any;
 
@@ -25,6 +25,8 @@ pub trait Filter: Send + Sync {
     /// Prepares the state that the bands of a frame share.
     fn prepare(&self, now: &FrameParams, near: Option<State>, host: &Host<'_>)
     -> Result<State, PrepareError>;
+    /// See [`Render::second`].
+    fn second(&self, at: &FrameTime) -> Option<(&dyn SecondInput, i64)>;
     /// See [`Render::of_picture`].
     fn of_picture(&self, now: &FrameParams, picture: FrameRef<'_>) -> Result<Option<State>, PrepareError>;
     /// Whether it is a simulation.
@@ -68,6 +70,9 @@ macro_rules! as_rendered {
         ) -> Result<State, PrepareError> {
             let near: R::State = taken(near).unwrap_or_default();
             Ok(Box::new(self.0.prepare(params::<R>(now), near, host)?))
+        }
+        fn second(&self, at: &FrameTime) -> Option<(&dyn SecondInput, i64)> {
+            self.0.second(at)
         }
         fn of_picture(
             &self,

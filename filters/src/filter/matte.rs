@@ -208,6 +208,10 @@ impl Render for Shown {
         Memory { fixed: 0, per_frame: self.clip.memory() }
     }
 
+    fn second(&self, at: &FrameTime) -> Option<(&dyn SecondInput, i64)> {
+        Some((self.clip.input(), self.clip.place_at(at)))
+    }
+
     fn prepare(&self, place: &i64, _: Option<Frame>, host: &Host<'_>) -> Result<Option<Frame>, PrepareError> {
         host.check()?;
         self.clip.picture(*place).map(Some)
@@ -500,6 +504,10 @@ impl Render for Key {
         let rows = 16 * self.format.width as usize + 192;
         let per_frame = pictures + clean + self.blur.memory().per_frame + self.rgb.memory() + rows;
         Memory { fixed: 0, per_frame }
+    }
+
+    fn second(&self, at: &FrameTime) -> Option<(&dyn SecondInput, i64)> {
+        self.clean.as_ref().map(|clean| (clean.input(), clean.place_at(at)))
     }
 
     fn prepare(

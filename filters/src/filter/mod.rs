@@ -194,7 +194,7 @@ pub mod weave;
 
 pub use erased::{Filter, FrameParams, State};
 
-use crate::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch};
+use crate::frame::{Format, FrameMut, FrameRef, FrameTime, PlaneSet, Scratch, SecondInput};
 use crate::host::{Host, PrepareError};
 use crate::settings::{Setting, SettingError, Settings, Values};
 use crate::simd::Level;
@@ -385,6 +385,12 @@ pub trait Render: Send + Sync + 'static {
         let _ = now;
         host.check()?;
         Ok(near)
+    }
+
+    /// The second input of which [`prepare`](Render::prepare) reads a picture for a time, and the place of the picture.
+    fn second(&self, at: &FrameTime) -> Option<(&dyn SecondInput, i64)> {
+        let _ = at;
+        None
     }
 
     /// For a filter with [`Reach::Whole`] and no state key whose result is computed from the whole picture at once: the state

@@ -295,6 +295,10 @@ impl Render for ClipOverlay {
         }
     }
 
+    fn second(&self, at: &FrameTime) -> Option<(&dyn SecondInput, i64)> {
+        Some((self.clip.input(), self.place(at)?))
+    }
+
     fn prepare(
         &self,
         (place, placement): &Self::Params,

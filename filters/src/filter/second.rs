@@ -20,7 +20,9 @@ pub(super) struct Second {
     own: Format,
     /// The conversions of one of its pictures, each with the format of the result.
     steps: Conversion,
-    /// Resamples the result to [`format`](Second::format), if it has another size.
+    /// The format of the result after its colours are multiplied by its alpha.
+    products: Format,
+    /// Resamples that to [`format`](Second::format), if it has another size.
     scale: Option<Box<dyn Filter>>,
     format: Format,
     /// The rate of the source.
@@ -28,6 +30,7 @@ pub(super) struct Second {
     /// The numbers of its files, if those of the source are paired with them, and what the frame's number has more.
     numbers: Option<(i64, i64)>,
     offset: i64,
+    level: Level,
 }
 
 impl Second {
@@ -35,16 +38,15 @@ impl Second {
     /// The colours of the input have no linear matrix.
     pub(super) fn new(input: Arc<dyn SecondInput>, source: &Format, level: Level) -> Result<Second, String> {
         let own = Format { picture: PictureStructure::Frame, ..input.format()? };
-        // Pictures without alpha are opaque.
-        let rgb = own.float_rgb(if own.has_alpha() { own.alpha } else { Alpha::Premultiplied });
-        let steps = conversion(&own, &rgb, level)?;
-        let products = Format { alpha: Alpha::Premultiplied, ..rgb };
+        let steps = to_rgb(&own, level)?;
+        let products = own.float_rgb(Alpha::Premultiplied);
         let format = Format { width: source.width, height: source.height, ..products };
         let scale = (products != format)
             .then(|| scale::bind(&products, &format, InterpolationKernel::Bicubic, level))
             .transpose()
             .map_err(|e| e.to_string())?;
-        Ok(Second { input, own, steps, scale, format, rate: source.rate, numbers: None, offset: 0 })
+        let rate = source.rate;
+        Ok(Second { input, own, steps, products, scale, format, rate, numbers: None, offset: 0, level })
     }
 
     /// Pairs the files of two image sequences whose numbers overlap by these numbers.
@@ -71,6 +73,11 @@ impl Second {
         &self.format
     }
 
+    /// The second input.
+    pub(super) fn input(&self) -> &dyn SecondInput {
+        &*self.input
+    }
+
     /// The format of its own pictures.
     pub(super) fn input_format(&self) -> &Format {
         &self.own
@@ -85,7 +92,7 @@ impl Second {
     pub(super) fn place_at(&self, at: &FrameTime) -> i64 {
         let frame = at.whole_frame();
         match self.numbers {
-            Some(_) => frame.index.saturating_sub(self.offset),
+            Some(_) => frame.frame.floor().saturating_sub(self.offset),
             None => self.place(frame.time),
         }
     }
@@ -107,21 +114,29 @@ impl Second {
             )));
         }
         let read = self.input.picture(place).map_err(PrepareError::Failed)?;
-        let mut frame = converted(&self.steps, &read);
+        // A host's pictures may differ in their tags.
+        let own = Format { picture: PictureStructure::Frame, ..*Frame::format(&read) };
+        let steps = (own != self.own).then(|| to_rgb(&own, self.level)).transpose();
+        let steps = steps.map_err(PrepareError::Failed)?;
+        let mut frame = converted(steps.as_ref().unwrap_or(&self.steps), &read);
         if frame.format().alpha == Alpha::Straight {
             let mut rows = frame.as_mut();
             let [planes @ .., alpha] = rows.planes_mut();
             for plane in planes {
                 plane.rows().for_each(|y| multiply(plane.row_mut(y), alpha.row_mut(y), true));
             }
-            let products = Format { alpha: Alpha::Premultiplied, ..*frame.format() };
-            frame.retag(products);
         }
+        frame.retag(self.products);
         Ok(match &self.scale {
             Some(scale) => apply(&**scale, &frame, &self.format),
             None => frame,
         })
     }
+}
+
+/// The conversions of pictures to R, G and B; those without alpha are opaque.
+fn to_rgb(own: &Format, level: Level) -> Result<Conversion, String> {
+    conversion(own, &own.float_rgb(if own.has_alpha() { own.alpha } else { Alpha::Premultiplied }), level)
 }
 
 /// Filters of one picture after the other, each with the format of its result.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 /// A picture, an image sequence or a video beside the source: a mask, an overlay, a clean plate. The host opens it;
 /// filters read it while a frame is prepared.
 pub trait SecondInput: Send + Sync {
-    /// The format of its pictures. The host may open it only now.
+    /// The format of its pictures, which may differ in their tags. The host may open it only now.
     ///
     /// # Errors
     /// It cannot be read; the text names the file and the problem.

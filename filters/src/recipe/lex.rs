@@ -2,7 +2,8 @@
 //!
 //! FFmpeg parses a chain twice: first `' \ , ; [ ]` between filters, then `' \ :` between settings in the result.
 //! This lexer works in one pass and marks each character as protected or not. All usual spellings mean the same as
-//! in FFmpeg. Two rules are simpler: quotes also protect `:`, and one backslash is enough before it.
+//! in FFmpeg. Three rules are simpler: quotes also protect `:`, one backslash is enough before it, and `clip:0` as a value
+//! needs neither.
 //!
 //! | written | means |
 //! |---|---|
@@ -70,6 +71,10 @@ pub(super) fn lex(text: &str) -> Result<Vec<Token>, (Range<usize>, Problem)> {
         } else {
             match c {
                 ',' => out.push(Token::Comma(at)),
+                // No setting begins with a digit: the value is the name of a clip that a host gives.
+                ':' if ends_in_clip(&out) && chars.peek().is_some_and(|(_, next)| next.is_ascii_digit()) => {
+                    out.push(Token::Cell(Cell { c, start: at, end, protected: true }));
+                }
                 ':' => out.push(Token::Colon(at)),
                 ';' | '[' | ']' => return Err((at..end, Problem::Graph(c))),
                 _ => out.push(Token::Cell(Cell { c, start: at, end, protected })),
@@ -81,6 +86,11 @@ pub(super) fn lex(text: &str) -> Result<Vec<Token>, (Range<usize>, Problem)> {
         (_, Some(at)) => Err((at..at + 1, Problem::OpenEscape)),
         _ => Ok(out),
     }
+}
+
+fn ends_in_clip(tokens: &[Token]) -> bool {
+    let last = tokens.iter().rev().map_while(|t| if let Token::Cell(cell) = t { Some(cell.c) } else { None });
+    last.take(5).eq("pilc=".chars())
 }
 
 /// Quotes a value so that `lex` returns it unchanged.
@@ -135,6 +145,7 @@ mod tests {
             "text=this is a 'string': may contain one, or more, special characters"
         );
         assert_eq!(read("a=b:c=d,e"), "a=b⋮c=d‚e");
+        assert_eq!(read("a=clip:0:b=clip:c=clip:12,clip:0"), "a=clip:0⋮b=clip⋮c=clip:12‚clip⋮0");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Values stored in files: `@tracks.gfa#name`.
 
 use super::Recipe;
-use crate::settings::{FileAsset, ImageAsset, Setting, Value};
+use crate::settings::{FileAsset, ImageAsset, Kind, Setting, Value};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -63,12 +63,13 @@ impl Recipe {
         self.links.iter_mut().for_each(|link| link.file = folder.join(&link.file));
         for step in &mut self.steps {
             let moved = |name: &str| folder.join(name).to_string_lossy().into_owned();
+            let is_no_file = |kind: Kind, name: &str| kind.is_word(name) || kind.clip_number(name).is_some();
             let named = step.iter_given().filter_map(|(setting, value)| {
                 Some((
                     setting.id,
                     match value {
                         Value::Image(p) => Value::Image(ImageAsset::named(&moved(p.name()))),
-                        Value::File(d) if !setting.kind.is_word(d.name()) => {
+                        Value::File(d) if !is_no_file(setting.kind, d.name()) => {
                             Value::File(FileAsset::named(&moved(d.name())))
                         }
                         _ => return None,

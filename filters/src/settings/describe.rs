@@ -290,6 +290,12 @@ impl Kind {
         matches!(self, Kind::File(kind) if kind.words().contains(&name))
     }
 
+    /// The number of a clip that a host gives, for the name `clip:0`, `clip:1` and so on of a second input.
+    pub fn clip_number(self, name: &str) -> Option<usize> {
+        let is_clip = matches!(self, Kind::File(FileKind::Clip | FileKind::Mask));
+        name.strip_prefix("clip:").filter(|_| is_clip)?.parse().ok()
+    }
+
     /// Whether the value may be a curve.
     pub const fn animatable(self) -> bool {
         matches!(self, Kind::Number { .. } | Kind::Position { .. } | Kind::Colour)

@@ -3,7 +3,7 @@
 use super::memory::MemoryCache;
 use super::{Earlier, HostError, Look, WorkPool, float, guarded};
 use grainfield_filters::chain::{Chain, ChainError, Fields, Options, States, Workspace};
-use grainfield_filters::frame::{ClipDetails, Format, Frame, FrameMut, FrameRef, FrameTime};
+use grainfield_filters::frame::{ClipDetails, Format, Frame, FrameMut, FrameRef, FrameTime, SecondInput};
 use grainfield_filters::host::{CurrentThread, Executor, Host};
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::simd::{Isa, Level};
@@ -95,6 +95,11 @@ impl BoundLook {
     /// Whether frames depend on earlier frames.
     pub fn is_simulation(&self) -> bool {
         self.chain.is_simulation()
+    }
+
+    /// The pictures of second inputs that the frame at a time may read: see [`Chain::second_pictures`].
+    pub fn second_pictures(&self, at: &FrameTime) -> Vec<(&dyn SecondInput, i64)> {
+        float::expected(|| self.chain.second_pictures(at, self.duration()))
     }
 
     /// Renders the frame at a time, from planes of the host to planes of the host.

@@ -1,10 +1,12 @@
 //! The filters for a host.
 
-use super::{Argument, HostError, chain_text};
-use grainfield_filters::recipe::Recipe;
-use grainfield_filters::settings::{Kind, Value};
+use super::HostError;
+use grainfield_filters::frame::SecondInput;
+use grainfield_filters::recipe::{Recipe, RecipeError};
+use grainfield_filters::settings::{Kind, Setting, Value};
 #[cfg(feature = "files")]
 use std::path::Path;
+use std::sync::Arc;
 
 /// Filters in order, with the seed, and the files that they name, already read.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,7 +20,15 @@ impl Look {
     /// # Errors
     /// The text is not a chain, or a file that it names cannot be read.
     pub fn of_chain(text: &str) -> Result<Look, HostError> {
-        Look::of_recipe(text.parse::<Recipe>().map_err(|e| HostError::of(&e))?)
+        Look::parse(text)?.read(&[])
+    }
+
+    /// Parses a chain and reads no file.
+    ///
+    /// # Errors
+    /// The text is not a chain.
+    pub fn parse(text: &str) -> Result<Look, HostError> {
+        text.parse().map(Look::unread).map_err(|e: RecipeError| HostError::of(&e))
     }
 
     /// The filters of a recipe.
@@ -26,7 +36,7 @@ impl Look {
     /// # Errors
     /// A file that it names cannot be read.
     pub fn of_recipe(recipe: Recipe) -> Result<Look, HostError> {
-        Look { recipe }.read()
+        Look { recipe }.read(&[])
     }
 
     /// The filters of a recipe, of which no file is read.
@@ -40,15 +50,16 @@ impl Look {
     /// The file, or one that it names, cannot be read or is invalid.
     #[cfg(feature = "files")]
     pub fn of_file(path: &Path) -> Result<Look, HostError> {
-        Look::of_recipe(grainfield::session::recipe(path).map_err(|e| HostError::of(&e))?)
+        Look::open(path)?.read(&[])
     }
 
-    /// One filter, by name, with its arguments.
+    /// Reads a recipe file and none that it names.
     ///
     /// # Errors
-    /// There is no such filter or setting, a value is invalid, or a file that it names cannot be read.
-    pub fn of_filter(name: &str, arguments: &[Argument]) -> Result<Look, HostError> {
-        Look::of_chain(&chain_text(name, arguments))
+    /// The file cannot be read or is invalid.
+    #[cfg(feature = "files")]
+    pub fn open(path: &Path) -> Result<Look, HostError> {
+        grainfield::session::recipe(path).map(Look::unread).map_err(|e| HostError::of(&e))
     }
 
     /// Appends the filters of another look, whose seed, if given, replaces this one's.
@@ -95,8 +106,36 @@ impl Look {
         values.set(id, read).map_err(|e| HostError::of(&e))
     }
 
+    /// Supplies clips of the host to the settings that name them (`clip:0` is the first), and reads the files that others
+    /// name.
+    ///
+    /// # Errors
+    /// No setting names one of the clips, or a file cannot be read.
+    pub fn read(mut self, clips: &[Arc<dyn SecondInput>]) -> Result<Look, HostError> {
+        let mut unused: Vec<usize> = (0..clips.len()).collect();
+        for step in &mut self.recipe.steps {
+            let number = |(setting, value): (&Setting, &Value)| match value {
+                Value::File(file) => Some((setting.id, setting.kind.clip_number(file.name())?, file.clone())),
+                _ => None,
+            };
+            for (id, number, file) in step.iter_given().filter_map(number).collect::<Vec<_>>() {
+                let Some(clip) = clips.get(number) else { continue };
+                unused.retain(|n| *n != number);
+                let read = Value::File(file.read(Arc::clone(clip), number as u128));
+                step.set_value(id, read).map_err(|e| HostError::of(&e))?;
+            }
+        }
+        match unused.first() {
+            None => self.read_files(),
+            Some(n) => Err(HostError(format!(
+                "clips: no setting that takes a picture, sequence or video names clip:{n}: name it, as in \
+                 grain=where=clip:{n}, or leave the clip out"
+            ))),
+        }
+    }
+
     #[cfg(feature = "files")]
-    fn read(mut self) -> Result<Look, HostError> {
+    fn read_files(mut self) -> Result<Look, HostError> {
         super::guarded(|| {
             grainfield::assets::attach(&mut self.recipe).map_err(|e| HostError::of(&e))?;
             grainfield::session::job::load_files(&mut self.recipe).map_err(|e| HostError::of(&e))?;
@@ -105,7 +144,7 @@ impl Look {
     }
 
     #[cfg(not(feature = "files"))]
-    fn read(self) -> Result<Look, HostError> {
+    fn read_files(self) -> Result<Look, HostError> {
         let file = self.files().into_iter().next();
         file.map_or(Ok(self), |(_, id, name)| Err(HostError(format!("{id}={name}: there are no files here"))))
     }

@@ -17,7 +17,7 @@ pub(crate) fn function_name(filter: &str) -> String {
 }
 
 /// The arguments of every function besides the settings of its filter.
-const OURS: &str = "alpha:vnode:opt;offset:int:opt;recipe_seed:data:opt;";
+const OURS: &str = "alpha:vnode:opt;clips:vnode[]:opt;offset:int:opt;recipe_seed:data:opt;";
 
 /// `crop_left`, for `crop-left`; `av1grain_offset`, for a setting that is named as what every function takes.
 fn argument_name(filter: &Entry, setting: &Setting) -> String {

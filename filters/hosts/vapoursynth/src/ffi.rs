@@ -48,6 +48,7 @@ pub(crate) const YUV: c_int = 3;
 pub(crate) const REASON_INITIAL: c_int = 0;
 pub(crate) const REASON_ALL_READY: c_int = 1;
 pub(crate) const MODE_PARALLEL: c_int = 0;
+pub(crate) const PATTERN_GENERAL: c_int = 0;
 pub(crate) const PATTERN_STRICT_SPATIAL: c_int = 2;
 pub(crate) const REPLACE: c_int = 0;
 pub(crate) const TYPE_UTF8: c_int = 1;
@@ -191,7 +192,8 @@ pub(crate) struct Api {
     pub(crate) map_get_node: unsafe extern "C" fn(*const Map, *const c_char, c_int, *mut c_int) -> *mut Node,
     _map_set_node: Unused,
     _map_consume_node: Unused,
-    _map_get_frame: Unused,
+    pub(crate) map_get_frame:
+        unsafe extern "C" fn(*const Map, *const c_char, c_int, *mut c_int) -> *const Frame,
     _map_set_frame: Unused,
     pub(crate) map_consume_frame: unsafe extern "C" fn(*mut Map, *const c_char, *const Frame, c_int) -> c_int,
 }

@@ -2,15 +2,13 @@
 #![allow(unsafe_code)] // the host calls it through its C interface
 
 use crate::arguments::{CHAIN, function_name, given};
+use crate::clips::{ALPHA, SecondClip, format, tagged};
 use crate::ffi::{self, Api, VideoInfo};
-use crate::host::{Clip, Host, MapRef, NewPicture, c_text};
+use crate::host::{Clip, Host, MapRef, NewPicture, c_text, fail};
 use grainfield_filters::catalog::Entry;
-use grainfield_filters::frame::{
-    Alpha, ColorRange, Depth, Family, FieldOrder, Format, FrameTime, Matrix, Primaries, Siting, Transfer,
-};
+use grainfield_filters::frame::{Alpha, Depth, Family, Format, FrameTime, SecondInput};
 use grainfield_filters::host::lock;
-use grainfield_filters::ratio::Ratio;
-use host_kit::{BoundLook, Earlier, HostError, Look, Setup, Threads, guarded, planes};
+use host_kit::{BoundLook, Earlier, HostError, Look, Setup, Threads, chain_text, guarded, planes};
 use std::ffi::{c_int, c_void};
 use std::path::Path;
 use std::ptr;
@@ -18,8 +16,6 @@ use std::sync::{Arc, Mutex};
 
 /// The frame property with the names of our filters that have been applied.
 const EARLIER: &str = "GrainfieldFilters";
-/// The frame property with the alpha plane.
-const ALPHA: &str = "_Alpha";
 /// The number of looks that are kept for different tags: a clip usually has one set of tags.
 const KEPT: usize = 8;
 
@@ -28,13 +24,15 @@ struct Instance {
     name: String,
     clip: Clip,
     alpha: Option<Clip>,
+    /// The clips that settings name as second inputs.
+    clips: Vec<Arc<SecondClip>>,
     look: Look,
     offset: i64,
-    rate: Ratio,
     /// The format of the clip, without the tags that only frames have.
     input: Format,
     /// The output: the picture, and alpha if there is one.
     output_info: (VideoInfo, Option<VideoInfo>),
+    /// The first, for frames without tags, stays.
     bound: Mutex<Vec<(Format, Earlier, Arc<BoundLook>)>>,
 }
 
@@ -63,10 +61,10 @@ pub(crate) unsafe extern "C" fn create(
             return;
         }
     };
-    let dependency =
-        |clip: &Clip| ffi::Dependency { source: clip.node, pattern: ffi::PATTERN_STRICT_SPATIAL };
-    let dependencies: Vec<_> =
-        [Some(&instance.clip), instance.alpha.as_ref()].into_iter().flatten().map(dependency).collect();
+    let dependency = |clip: &Clip, pattern| ffi::Dependency { source: clip.node, pattern };
+    let own = [Some(&instance.clip), instance.alpha.as_ref()].into_iter().flatten();
+    let mut dependencies: Vec<_> = own.map(|clip| dependency(clip, ffi::PATTERN_STRICT_SPATIAL)).collect();
+    dependencies.extend(instance.clips.iter().map(|second| dependency(&second.clip, ffi::PATTERN_GENERAL)));
     let (name, info) = (c_text(&name), instance.output_info.0);
     // SAFETY: the host copies everything except the instance, which it returns to `free` once.
     unsafe {
@@ -101,26 +99,17 @@ unsafe extern "C" fn get_frame(
 ) -> *const ffi::Frame {
     // SAFETY: from `create`, and not freed while a frame is requested.
     let instance = unsafe { &*instance.cast::<Instance>() };
-    match reason {
-        ffi::REASON_INITIAL => {
-            instance.clip.request(n, context);
-            instance.alpha.iter().for_each(|alpha| alpha.request(n, context));
-        }
-        ffi::REASON_ALL_READY => match guarded(|| instance.frame(n, context, core)) {
-            Ok(frame) => return frame.into_raw(),
-            Err(error) => {
-                let text = c_text(&format!("{}: frame {n}: {error}", instance.name));
-                // SAFETY: the host copies the text.
-                unsafe { (instance.host.api().set_filter_error)(text.as_ptr(), context) };
-            }
-        },
-        _ => {}
-    }
-    ptr::null()
-}
-
-fn fail<T>(text: impl Into<String>) -> Result<T, HostError> {
-    Err(HostError(text.into()))
+    let done = guarded(|| match reason {
+        ffi::REASON_INITIAL => instance.request(n, context).map(|()| ptr::null()),
+        ffi::REASON_ALL_READY => instance.frame(n, context, core).map(NewPicture::into_raw),
+        _ => Ok(ptr::null()),
+    });
+    done.unwrap_or_else(|error| {
+        let text = c_text(&format!("{}: frame {n}: {error}", instance.name));
+        // SAFETY: the host copies the text.
+        unsafe { (instance.host.api().set_filter_error)(text.as_ptr(), context) };
+        ptr::null()
+    })
 }
 
 impl Instance {
@@ -131,35 +120,39 @@ impl Instance {
         arguments: MapRef,
         core: *mut ffi::Core,
     ) -> Result<Instance, HostError> {
-        let Some(clip) = arguments.clip("clip") else { return fail("no clip is given") };
+        let Some(clip) = arguments.clip("clip", 0) else { return fail("no clip is given") };
         let info = clip.info();
         let mut look = match filter {
-            Some(filter) => Look::of_filter(filter.name, &given(filter, arguments))?,
+            Some(filter) => Look::parse(&chain_text(filter.name, &given(filter, arguments)))?,
             None => {
                 let file =
-                    arguments.text("recipe", 0).map(|name| Look::of_file(Path::new(&name))).transpose()?;
-                let chain = arguments.text("chain", 0).map(|text| Look::of_chain(&text)).transpose()?;
+                    arguments.text("recipe", 0).map(|name| Look::open(Path::new(&name))).transpose()?;
+                let chain = arguments.text("chain", 0).map(|text| Look::parse(&text)).transpose()?;
                 if file.is_none() && chain.is_none() {
                     return fail("give a chain, such as \"grain=preset=35mm\", or recipe=\"NAME.toml\"");
                 }
                 file.unwrap_or_default().then(chain.unwrap_or_default())
             }
         };
+        let second = |n| {
+            let clip = arguments.clip("clips", n)?;
+            let second = SecondClip::new(clip, n).map(Arc::new);
+            Some(second.map_err(|e| HostError(format!("clip:{n}: {e}"))))
+        };
+        let clips: Vec<_> = (0..).map_while(second).collect::<Result<_, _>>()?;
+        let inputs: Vec<_> = clips.iter().map(|clip| -> Arc<dyn SecondInput> { clip.clone() }).collect();
+        look = look.read(&inputs)?;
         if let Some(seed) = arguments.text("recipe_seed", 0) {
             look = look.seeded(Some(seed.trim().parse().map_err(|_| {
                 HostError(format!("recipe_seed: '{seed}' is not a seed: write 0 to {}", u64::MAX))
             })?));
         }
-        let alpha = arguments.clip("alpha");
+        let alpha = arguments.clip("alpha", 0);
         let offset = arguments.int("offset").unwrap_or(0);
         if offset.unsigned_abs() > 1 << 53 {
             return fail(format!("offset: {offset} is beyond 2^53"));
         }
-        let Some(rate) = Ratio::new(info.fps_num, info.fps_den).filter(|r| *r > Ratio::ZERO) else {
-            return fail("the clip has no constant rate: give it one with std.AssumeFPS");
-        };
         let mut input = format(&info)?;
-        input.rate = rate;
         if let Some(alpha) = &alpha {
             let own = alpha.info();
             let wanted =
@@ -194,9 +187,9 @@ impl Instance {
             name: name.to_owned(),
             clip,
             alpha,
+            clips,
             look,
             offset,
-            rate,
             input,
             output_info: (info, None),
             bound: Mutex::default(),
@@ -248,10 +241,37 @@ impl Instance {
         let setup = Setup { last: Some(last), earlier: earlier.clone(), ..Setup::default() };
         let bound = Arc::new(BoundLook::bind(&self.look, format, &setup)?);
         if all.len() == KEPT {
-            all.remove(0);
+            all.remove(1);
         }
         all.push((format, earlier.clone(), Arc::clone(&bound)));
         Ok(bound)
+    }
+
+    fn time(&self, n: c_int) -> FrameTime {
+        let time = FrameTime::of_frame(n.into(), self.input.rate).time;
+        FrameTime::of_time(i64::from(n) + self.offset, time)
+    }
+
+    /// The frames of [`clips`](Instance::clips) that frame `n` reads: its tags make no difference.
+    fn second_frames(&self, n: c_int) -> Result<Vec<(usize, c_int)>, HostError> {
+        if self.clips.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (bound, at) = (self.bound(self.input, &Earlier::default())?, self.time(n));
+        let own = |(input, place): (&dyn SecondInput, i64)| {
+            let clip = self.clips.iter().position(|clip| ptr::addr_eq(Arc::as_ptr(clip), input))?;
+            Some((clip, c_int::try_from(place).ok()?))
+        };
+        let mut all: Vec<_> = bound.second_pictures(&at).into_iter().filter_map(own).collect();
+        all.sort_unstable();
+        all.dedup();
+        Ok(all)
+    }
+
+    fn request(&self, n: c_int, context: *mut ffi::FrameContext) -> Result<(), HostError> {
+        [Some(&self.clip), self.alpha.as_ref()].into_iter().flatten().for_each(|c| c.request(n, context));
+        self.second_frames(n)?.into_iter().for_each(|(i, n)| self.clips[i].clip.request(n, context));
+        Ok(())
     }
 
     fn frame(
@@ -260,12 +280,10 @@ impl Instance {
         context: *mut ffi::FrameContext,
         core: *mut ffi::Core,
     ) -> Result<NewPicture, HostError> {
-        let missing = || HostError("the host gave no frame".into());
-        let picture = self.clip.requested(n, context).ok_or_else(missing)?;
-        let alpha = match &self.alpha {
-            Some(clip) => Some(clip.requested(n, context).ok_or_else(missing)?),
-            None => None,
-        };
+        let picture = self.clip.requested(n, context)?;
+        let alpha = self.alpha.as_ref().map(|clip| clip.requested(n, context)).transpose()?;
+        let second = self.second_frames(n)?.into_iter();
+        let _held = second.map(|(i, n)| self.clips[i].hold(n, context)).collect::<Result<Vec<_>, _>>()?;
         let promised = [(Some(&picture), Some(&self.clip)), (alpha.as_ref(), self.alpha.as_ref())];
         if promised
             .iter()
@@ -294,12 +312,9 @@ impl Instance {
         to.extend(made_alpha.iter_mut().flat_map(|a| a.planes(&grey(&output))));
         // SAFETY: both frames live and have the formats that were checked; the new one is exclusively ours.
         let (from, to) = unsafe { (planes::read(format, &from)?, planes::write(output, &to)?) };
-        let number = i64::from(n);
-        let time = FrameTime::of_frame(number, self.rate).time;
-        let at = FrameTime::of_time(number + self.offset, time);
         // The host requests many frames at the same time, but a simulation renders one at a time.
         let threads = if bound.is_simulation() { Threads::Pool } else { Threads::Caller };
-        bound.run_between(&at, threads, from, to)?;
+        bound.run_between(&self.time(n), threads, from, to)?;
         if let Some(alpha) = made_alpha {
             made.set_frame(ALPHA, alpha);
         }
@@ -312,69 +327,5 @@ impl Instance {
         }
         made.set_text(EARLIER, earlier.and(self.look.recipe()).text());
         Ok(made)
-    }
-}
-
-/// The format of a clip, without the properties of frames.
-fn format(info: &VideoInfo) -> Result<Format, HostError> {
-    let (width, height) = (u32::try_from(info.width).unwrap_or(0), u32::try_from(info.height).unwrap_or(0));
-    if width == 0 || height == 0 || info.format.color_family == 0 {
-        return fail("the clip's format or size varies: it has to stay the same");
-    }
-    let family = match info.format.color_family {
-        ffi::GRAY => Family::Gray,
-        ffi::RGB => Family::Rgb,
-        _ => Family::Yuv,
-    };
-    let depth = match (info.format.sample_type, info.format.bits) {
-        (1, 32) => Depth::Float,
-        (0, bits @ 8..=16) => Depth::Bits(bits as u8),
-        (1, bits) => {
-            return fail(format!("{bits}-bit float is not supported: convert to 32 bits with resize"));
-        }
-        (_, bits) => {
-            return fail(format!("{bits} bits are not supported: convert to 8 to 16, or to 32-bit float"));
-        }
-    };
-    let sub = |n: c_int| u8::try_from(n).unwrap_or(u8::MAX);
-    Ok(Format::new(width, height, family, depth, (sub(info.format.sub_w), sub(info.format.sub_h))))
-}
-
-/// Adds the tags of a frame.
-fn tagged(format: Format, properties: MapRef) -> Format {
-    let code = |key| properties.int(key).and_then(|v| u8::try_from(v).ok());
-    let range = match (properties.int("_Range"), properties.int("_ColorRange")) {
-        (Some(1), _) | (None, Some(0)) => ColorRange::Full,
-        (Some(0), _) | (None, Some(1)) => ColorRange::Limited,
-        _ => format.range,
-    };
-    let siting = match properties.int("_ChromaLocation") {
-        Some(0) => Siting::Left,
-        Some(1) => Siting::Center,
-        Some(2) => Siting::TopLeft,
-        Some(3) => Siting::Top,
-        Some(4) => Siting::BottomLeft,
-        Some(5) => Siting::Bottom,
-        _ => format.siting,
-    };
-    let fields = match properties.int("_FieldBased") {
-        Some(0) => FieldOrder::Progressive,
-        Some(1) => FieldOrder::BottomFirst,
-        Some(2) => FieldOrder::TopFirst,
-        _ => format.fields,
-    };
-    let aspect = properties.int("_SARNum").zip(properties.int("_SARDen"));
-    Format {
-        range,
-        siting: if format.family == Family::Yuv { siting } else { format.siting },
-        fields,
-        matrix: code("_Matrix").map_or(format.matrix, Matrix),
-        primaries: code("_Primaries").map_or(format.primaries, Primaries),
-        transfer: code("_Transfer").map_or(format.transfer, Transfer),
-        aspect: aspect
-            .and_then(|(num, den)| Ratio::new(num, den))
-            .filter(|a| *a > Ratio::ZERO)
-            .unwrap_or(format.aspect),
-        ..format
     }
 }

@@ -25,6 +25,10 @@ impl Host {
     }
 }
 
+pub(crate) fn fail<T>(text: impl Into<String>) -> Result<T, HostError> {
+    Err(HostError(text.into()))
+}
+
 /// A text for the host: cut at a zero byte, which our texts do not contain.
 pub(crate) fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
@@ -80,9 +84,14 @@ impl MapRef {
         Some(String::from_utf8_lossy(bytes).into_owned())
     }
 
-    pub(crate) fn clip(self, key: &str) -> Option<Clip> {
-        let node = self.value(key, 0, self.host.0.map_get_node)?;
+    pub(crate) fn clip(self, key: &str, i: usize) -> Option<Clip> {
+        let node = self.value(key, i, self.host.0.map_get_node)?;
         Some(Clip { host: self.host, node })
+    }
+
+    pub(crate) fn frame(self, key: &str) -> Option<Picture> {
+        let frame = self.value(key, 0, self.host.0.map_get_frame)?;
+        Some(Picture { host: self.host, frame })
     }
 }
 
@@ -116,10 +125,10 @@ impl Clip {
     }
 
     /// A frame that has been requested.
-    pub(crate) fn requested(&self, n: c_int, context: *mut ffi::FrameContext) -> Option<Picture> {
+    pub(crate) fn requested(&self, n: c_int, context: *mut ffi::FrameContext) -> Result<Picture, HostError> {
         // SAFETY: called after the host has made all requested frames.
         let frame = unsafe { (self.host.0.get_frame_filter)(n, self.node, context) };
-        (!frame.is_null()).then_some(Picture { host: self.host, frame })
+        if frame.is_null() { fail("the host gave no frame") } else { Ok(Picture { host: self.host, frame }) }
     }
 
     /// Waits for a frame. Only while a filter is created.
@@ -141,6 +150,11 @@ pub(crate) struct Picture {
     host: Host,
     pub(crate) frame: *const ffi::Frame,
 }
+
+// SAFETY: the host's frames may be read and released on any thread; they are not written once there is a reference.
+unsafe impl Send for Picture {}
+// SAFETY: as above.
+unsafe impl Sync for Picture {}
 
 impl Drop for Picture {
     fn drop(&mut self) {

@@ -2,9 +2,10 @@
 //! `grf.Chain`.
 //!
 //! `ffi` is the used part of the host's interface, `host` wraps it in owned values, `arguments` makes the functions'
-//! signatures, and `filter` renders frames.
+//! signatures, `clips` has formats and second inputs, and `filter` renders frames.
 
 mod arguments;
+mod clips;
 mod ffi;
 mod filter;
 mod host;

@@ -182,9 +182,15 @@ pub fn load_files(recipe: &mut Recipe) -> Result<(), JobError> {
     Ok(())
 }
 
-/// The error of a file that is not there, whose name may be meant as one of the words that stand in its place.
+/// The error of a file that is not there, whose name may be meant as one of the words that stand in its place, or as a clip
+/// of a host.
 fn mistyped(step: &Step, setting: &Setting, kind: FileKind, name: &str, error: JobError) -> JobError {
-    match nearest(name, kind.words().iter().copied()) {
+    let clip = setting.kind.clip_number(name).map(|_| {
+        "clip:0 names the first of the clips that a script of VapourSynth gives (clips=[b]); elsewhere give the name of a \
+         picture, sequence or video"
+            .to_owned()
+    });
+    match clip.or_else(|| nearest(name, kind.words().iter().copied())) {
         Some(hint) if !Path::new(name).exists() => {
             let problem = format!("there is no file '{name}': {hint}");
             let error = SettingError::new(setting.id, problem);
