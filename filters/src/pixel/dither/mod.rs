@@ -132,24 +132,17 @@ impl UniformReduce {
     }
 
     /// One sample with a [level](blue::levels) of the mask: the reference.
-    pub fn one(&self, v: u16, level: u16) -> u16 {
-        match self.full {
-            true => self.of::<true>(v, level, self.shift),
-            false => self.of::<false>(v, level, self.shift),
-        }
-    }
-
     #[inline(always)]
-    fn of<const FULL: bool>(&self, v: u16, level: u16, shift: u32) -> u16 {
-        let v = if FULL {
+    pub fn one(&self, v: u16, level: u16) -> u16 {
+        let v = if self.full {
             // Near black, chroma has no space for the whole offset.
             let v = v.saturating_add(v.min(self.offset));
             v - (v >> 8)
         } else {
             v
         };
-        let code = v.saturating_add(level) >> shift;
-        let plain = v.saturating_add(1 << (shift - 1)) >> shift;
+        let code = v.saturating_add(level) >> self.shift;
+        let plain = v.saturating_add(1 << (self.shift - 1)) >> self.shift;
         code.max(plain.min(self.lo)).min(plain.max(self.hi))
     }
 }
@@ -159,28 +152,10 @@ type Tile<T> = [T; blue::SIDE];
 
 #[inline(always)]
 fn uniform_body<D: CodeSample>(out: &mut [Tile<D>], row: &[Tile<u16>], places: &[usize], by: &UniformReduce) {
-    if by.full {
-        uniform_of::<D, true>(out, row, places, *by);
-    } else {
-        uniform_of::<D, false>(out, row, places, *by);
-    }
-}
-
-#[inline(always)]
-fn uniform_of<D: CodeSample, const FULL: bool>(
-    out: &mut [Tile<D>],
-    row: &[Tile<u16>],
-    places: &[usize],
-    by: UniformReduce,
-) {
-    let levels = blue::levels(by.shift);
-    // A constant tells the compiler that 8 bits suffice for results.
-    let shift = if size_of::<D>() == 1 { 8 } else { by.shift };
+    let (by, levels) = (*by, blue::levels(by.shift));
     for ((out, row), &at) in out.iter_mut().zip(row).zip(places) {
         let levels = levels[at..][..blue::SIDE].iter();
-        for ((o, &v), &level) in out.iter_mut().zip(row).zip(levels) {
-            *o = D::from_code(by.of::<FULL>(v, level, shift));
-        }
+        out.iter_mut().zip(row).zip(levels).for_each(|((o, &v), &level)| *o = D::from_code(by.one(v, level)));
     }
 }
 

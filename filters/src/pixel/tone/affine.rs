@@ -44,13 +44,13 @@ struct ByteLine {
 
 /// The limits of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Clamp<T> {
+enum Clamp {
     /// No limits are needed.
     None,
     /// All results are clamped to these codes.
-    All(T, T),
+    All(u16, u16),
     /// Clamped to these codes, or to the sample beyond them.
-    Legal(T, T),
+    Legal(u16, u16),
 }
 
 /// A line through samples of 9 to 16 bits, for products of signed numbers of 16 bits: with v = x - 32768, the result is
@@ -204,7 +204,7 @@ impl Affine {
         Some(WordLine { first, second, low, offset, range })
     }
 
-    fn limits(&self) -> Clamp<u16> {
+    fn limits(&self) -> Clamp {
         match self.keep {
             _ if self.is_free() => Clamp::None,
             false => {
@@ -284,22 +284,11 @@ fn f32_body(row: &mut [f32], gain: f32, offset: f32) {
 }
 
 multiversion! {
-    fn rest_u8(level, row: &mut [u8], line: &Affine) = u8_body;
+    /// A row of 8-bit samples along a line.
+    pub fn affine_u8(level, row: &mut [u8], line: &Affine) = u8_body;
     fn rest_u16(level, row: &mut [u16], line: &Affine) = u16_body;
     /// Finite float samples along a line: one multiplication, one addition.
     pub fn affine_f32(level, row: &mut [f32], gain: f32, offset: f32) = f32_body;
-}
-
-/// A row of 8-bit samples along a line.
-pub fn affine_u8(level: Level, row: &mut [u8], line: &Affine) {
-    let (lo, hi) = (line.lo as u8, line.hi as u8);
-    let limits = match (line.keep, (lo, hi)) {
-        (_, (0, 255)) => Clamp::None,
-        (false, _) => Clamp::All(lo, hi),
-        (true, _) => Clamp::Legal(lo, hi),
-    };
-    let done = line.lanes.map_or(0, |lanes| arch::lanes_u8(level, row, lanes, limits));
-    rest_u8(level, &mut row[done..], line);
 }
 
 /// A row of samples of 9 to 16 bits along a line.

@@ -1,73 +1,16 @@
-//! Linear functions in whole registers.
+//! Linear functions of 16-bit samples in whole registers.
 //!
-//! A compiler widens products of 16 bits to 32, which halves the number of lanes; these kernels take the upper halves
-//! directly. Each function processes as many samples as fill registers and returns their number.
+//! A compiler widens products of 16 bits to 32, which halves the number of lanes; this kernel takes the upper halves
+//! directly. It processes as many samples as fill registers and returns their number.
 
-use super::{ByteLine, Clamp, WordLine};
+use super::{Clamp, WordLine};
 use crate::simd::{Vector, multiversion};
 
 multiversion! {
-    /// 8-bit samples through lanes of 16 bits.
-    pub(super) fn lanes_u8(level, row: &mut [u8], lanes: ByteLine, limits: Clamp<u8>) -> usize => lanes_body;
     /// Samples of 9 to 16 bits along a line: those of the row, or codes that are the upper halves of samples.
     pub(super) fn line_u16(
-        level, row: &mut [u16], codes: Option<&[u8]>, line: &WordLine, limits: Clamp<u16>,
+        level, row: &mut [u16], codes: Option<&[u8]>, line: &WordLine, limits: Clamp,
     ) -> usize => line_body;
-}
-
-#[inline(always)]
-fn lanes_body<V: Vector>(zero: V, row: &mut [u8], lanes: ByteLine, limits: Clamp<u8>) -> usize {
-    match limits {
-        Clamp::None => lanes_within::<V, 0>(zero, row, lanes, (0, 255)),
-        Clamp::All(lo, hi) => lanes_within::<V, 1>(zero, row, lanes, (lo, hi)),
-        Clamp::Legal(lo, hi) => lanes_within::<V, 2>(zero, row, lanes, (lo, hi)),
-    }
-}
-
-#[inline(always)]
-fn lanes_within<V: Vector, const LIMIT: u8>(
-    zero: V,
-    row: &mut [u8],
-    lanes: ByteLine,
-    ends: (u8, u8),
-) -> usize {
-    match (lanes.sub > 0, lanes.whole) {
-        (false, false) => lanes_of::<V, LIMIT, false, false>(zero, row, lanes, ends),
-        (false, true) => lanes_of::<V, LIMIT, false, true>(zero, row, lanes, ends),
-        (true, false) => lanes_of::<V, LIMIT, true, false>(zero, row, lanes, ends),
-        (true, true) => lanes_of::<V, LIMIT, true, true>(zero, row, lanes, ends),
-    }
-}
-
-#[inline(always)]
-fn lanes_of<V: Vector, const LIMIT: u8, const SUB: bool, const WHOLE: bool>(
-    zero: V,
-    row: &mut [u8],
-    lanes: ByteLine,
-    (lo, hi): (u8, u8),
-) -> usize {
-    let (lo, hi) = (zero.splat8(lo), zero.splat8(hi));
-    let mut done = 0;
-    for block in row.chunks_exact_mut(V::BYTES) {
-        let x = zero.load(block);
-        // Unpacked above zeros, a sample is 256 times as large.
-        let mut y = [zero.unpack_low8(x), zero.unpack_high8(x)];
-        for t in &mut y {
-            let v = if SUB { t.subs_u16(zero.splat16(lanes.sub as i16)) } else { *t };
-            let product = v.mulhi_u16(zero.splat16(lanes.part as i16));
-            let sum = if WHOLE { product.adds_u16(v) } else { product };
-            *t = sum.adds_u16(zero.splat16(lanes.add as i16)).shr_u16(8);
-        }
-        let y = y[0].pack_u16(y[1]);
-        let y = match LIMIT {
-            0 => y,
-            1 => y.max_u8(lo).min_u8(hi),
-            _ => y.max_u8(lo.min_u8(x)).min_u8(hi.max_u8(x)),
-        };
-        y.store(block);
-        done += V::BYTES;
-    }
-    done
 }
 
 #[inline(always)]
@@ -76,7 +19,7 @@ fn line_body<V: Vector>(
     out: &mut [u16],
     codes: Option<&[u8]>,
     line: &WordLine,
-    limits: Clamp<u16>,
+    limits: Clamp,
 ) -> usize {
     // Otherwise the compiler makes fewer instructions of the plain body, and a table of bytes is faster.
     if !V::PAIR_PRODUCTS || (V::BYTE_TABLES && codes.is_some()) {
