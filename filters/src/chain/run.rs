@@ -387,10 +387,15 @@ impl<'a> Group<'a> {
             words = next;
             group.fused += 1;
         }
-        if costs.iter().all(|&cost| cost < LOOK_UP_COST[usize::from(bits > 8)]) {
-            return Group { fused: 0, ..group };
+        let costly = costs.iter().any(|&cost| cost >= LOOK_UP_COST[usize::from(bits > 8)]);
+        if costly || (bits == 8 && group.fused > 1) {
+            let legal = |p: usize| output.legal(p).unwrap_or((0, u16::MAX));
+            group.maps.extend((0..).zip(words).map(|(p, words)| CodeMap::new(words, legal(p))));
         }
-        group.maps.extend(words.into_iter().map(CodeMap::new));
+        // One line from codes to words takes the place of two passes.
+        if !costly && !group.maps.iter().all(CodeMap::is_fast) || group.maps.is_empty() {
+            group.fused = 0;
+        }
         group
     }
 }

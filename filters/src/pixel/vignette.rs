@@ -160,9 +160,7 @@ fn rest_body<T: CodeSample>(samples: &mut [T], terms: &[u16], by: Shade) {
 /// Darkens a row of 8-bit samples.
 pub fn shade_u8(level: Level, samples: &mut [u8], columns: &Columns, row: i32, amount: u16, zero: u8) {
     by_parts(level, samples, columns, row, |samples, terms, (up, down)| {
-        let by = Shade { up, down, amount, zero: zero.into() };
-        let done = arch::shade_u8(level, samples, terms, by);
-        rest(level, &mut samples[done..], &terms[done..], by);
+        rest(level, samples, terms, Shade { up, down, amount, zero: zero.into() });
     });
 }
 

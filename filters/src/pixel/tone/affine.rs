@@ -44,13 +44,13 @@ struct ByteLine {
 
 /// The limits of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Clamp<T> {
+enum Clamp {
     /// No limits are needed.
     None,
     /// All results are clamped to these codes.
-    All(T, T),
+    All(u16, u16),
     /// Clamped to these codes, or to the sample beyond them.
-    Legal(T, T),
+    Legal(u16, u16),
 }
 
 /// A line through samples of 9 to 16 bits, for products of signed numbers of 16 bits: with v = x - 32768, the result is
@@ -106,7 +106,7 @@ impl Affine {
     /// For samples of `bits` bits. `keep`: samples beyond `lo..=hi` may stay there. Gains beyond
     /// [`MAX_GAIN`](Affine::MAX_GAIN) are limited to it.
     pub fn new(bits: u8, gain: f64, offset: f64, (lo, hi): (u16, u16), keep: bool) -> Affine {
-        let real = (gain, offset);
+        let lanes = if bits == 8 { ByteLine::new(gain, offset) } else { None };
         let fine = if bits == 8 { NARROW } else { WIDE };
         let gain_bits = if bits == 8 { NARROW } else { BITS };
         let fixed = |v: f64, bits: u32| libm::floor(v * f64::from(1u32 << bits) + 0.5) as i64;
@@ -114,40 +114,62 @@ impl Affine {
         // Beyond these, every sample gives a limit.
         let offset = fixed(offset.clamp(-2.0e6, 2.0e6), fine) + (1 << (fine - 1));
         let top = ((1u32 << bits) - 1) as u16;
-        let mut line = Affine {
-            gain,
-            offset: offset << (BITS - fine),
-            lo,
-            hi,
-            keep,
-            first: 0,
-            last: top,
-            top,
-            lanes: None,
-        };
-        // Sums must fit 32 bits, so samples are limited where the result reaches its limit.
-        let (low, high) = if keep { (0, top) } else { (lo, hi) };
+        let offset = offset << (BITS - fine);
+        Affine { gain, offset, lo, hi, keep, first: 0, last: top, top, lanes }.with_limited_samples()
+    }
+
+    /// A line of samples of 16 bits that gives these words for the codes in their upper halves, if there is one. Results are
+    /// limited to `lo..=hi`, or to the sample beyond them.
+    pub(super) fn through(words: &[u16; 256], (lo, hi): (u16, u16)) -> Option<Affine> {
+        let x = |code: usize| (code as u16) << 8;
+        let free = |v: u16| lo < v && v < hi;
+        let inner = |code: &usize| free(words[*code]) && free(x(*code));
+        let (a, b) = ((0..256).find(inner)?, (0..256).rfind(inner)?);
+        let word = |code: usize| i64::from(words[code]) << BITS;
+        let run = ((b - a).max(1) as i64) << 8;
+        let [mut low, mut high] = [-1, 1].map(|code| (word(b) - word(a) + (code << BITS)).div_euclid(run));
+        while low <= high {
+            let gain = (low + high) >> 1;
+            // Each code has offsets that give its word: all of them if these are more than none.
+            let least = |code: &usize| word(*code) - i64::from(x(*code)) * gain;
+            let (first, last) = ((a..=b).min_by_key(least)?, (a..=b).max_by_key(least)?);
+            let (from, to) = (least(&last), least(&first) + (1 << BITS));
+            if to - from > 2 << (BITS - WIDE) {
+                let offset = (from + to) >> (BITS - WIDE + 1) << (BITS - WIDE);
+                let top = u16::MAX;
+                return [true, false].into_iter().find_map(|keep| {
+                    let line = Affine { gain, offset, lo, hi, keep, first: 0, last: top, top, lanes: None };
+                    let line = line.with_limited_samples();
+                    (0..256).all(|code| line.of(x(code)) == words[code]).then_some(line)
+                });
+            }
+            // A steeper line has lower offsets at its right.
+            if last > first { low = gain + 1 } else { high = gain - 1 }
+        }
+        None
+    }
+
+    /// Limits samples where the result reaches its limit, so that sums fit 32 bits.
+    fn with_limited_samples(mut self) -> Affine {
+        let (low, high) = if self.keep { (0, self.top) } else { (self.lo, self.hi) };
         let (low, high) = (i64::from(low), i64::from(high));
+        let (line, top) = (self, self.top);
         let raw = |x: u16| line.raw(x);
-        let (first, last) = if gain >= 0 {
+        let (first, last) = if self.gain >= 0 {
             (last_where(top, |x| raw(x) <= low), last_where(top, |x| raw(x) < high))
         } else {
             (last_where(top, |x| raw(x) >= high), last_where(top, |x| raw(x) > low))
         };
         let (first, last) = (first.unwrap_or(0), last.map_or(0, |x| x.saturating_add(1).min(top)));
-        if bits == 8 {
-            line.lanes = ByteLine::new(real.0, real.1);
-        }
-        line.first = first;
-        line.last = last.max(first);
-        let flat = |line: &Affine| (line.raw(line.first)).clamp(-40000, 110_000) != line.raw(line.first);
-        if line.first == line.last || flat(&line) {
+        self.first = first;
+        self.last = last.max(first);
+        let value = self.raw(self.first);
+        if self.first == self.last || value.clamp(-40000, 110_000) != value {
             // A constant: the result of the only remaining sample.
-            let value = line.raw(line.first).clamp(low, high);
-            line.gain = 0;
-            line.offset = (value << BITS) + (1 << (BITS - 1));
+            self.gain = 0;
+            self.offset = (value.clamp(low, high) << BITS) + (1 << (BITS - 1));
         }
-        line
+        self
     }
 
     fn raw(&self, x: u16) -> i64 {
@@ -180,6 +202,18 @@ impl Affine {
         let fits = fits(0) && fits(u16::MAX) && (self.top == u16::MAX || !self.keep);
         let range = if fits { None } else { Some((self.first, self.last)) };
         Some(WordLine { first, second, low, offset, range })
+    }
+
+    fn limits(&self) -> Clamp {
+        match self.keep {
+            _ if self.is_free() => Clamp::None,
+            false => {
+                // The results at the ends bound the results of codes beyond the depth.
+                let ends = [self.of(0), self.of(self.top)];
+                Clamp::All(ends[0].min(ends[1]), ends[0].max(ends[1]))
+            }
+            true => Clamp::Legal(self.lo, self.hi),
+        }
     }
 
     /// Whether neither samples nor results need limits: the ends of all codes give codes within `lo..=hi`, and so do
@@ -250,35 +284,22 @@ fn f32_body(row: &mut [f32], gain: f32, offset: f32) {
 }
 
 multiversion! {
-    fn rest_u8(level, row: &mut [u8], line: &Affine) = u8_body;
+    /// A row of 8-bit samples along a line.
+    pub fn affine_u8(level, row: &mut [u8], line: &Affine) = u8_body;
     fn rest_u16(level, row: &mut [u16], line: &Affine) = u16_body;
     /// Finite float samples along a line: one multiplication, one addition.
     pub fn affine_f32(level, row: &mut [f32], gain: f32, offset: f32) = f32_body;
 }
 
-/// A row of 8-bit samples along a line.
-pub fn affine_u8(level: Level, row: &mut [u8], line: &Affine) {
-    let (lo, hi) = (line.lo as u8, line.hi as u8);
-    let limits = match (line.keep, (lo, hi)) {
-        (_, (0, 255)) => Clamp::None,
-        (false, _) => Clamp::All(lo, hi),
-        (true, _) => Clamp::Legal(lo, hi),
-    };
-    let done = line.lanes.map_or(0, |lanes| arch::lanes_u8(level, row, lanes, limits));
-    rest_u8(level, &mut row[done..], line);
-}
-
 /// A row of samples of 9 to 16 bits along a line.
 pub fn affine_u16(level: Level, row: &mut [u16], line: &Affine) {
-    let limits = match line.keep {
-        _ if line.is_free() => Clamp::None,
-        false => {
-            // The results at the ends bound the results of codes beyond the depth.
-            let ends = [line.of(0), line.of(line.top)];
-            Clamp::All(ends[0].min(ends[1]), ends[0].max(ends[1]))
-        }
-        true => Clamp::Legal(line.lo, line.hi),
-    };
-    let done = line.wide().map_or(0, |wide| arch::line_u16(level, row, &wide, limits));
+    let done = line.wide().map_or(0, |wide| arch::line_u16(level, row, None, &wide, line.limits()));
     rest_u16(level, &mut row[done..], line);
+}
+
+/// Writes as many samples of a row along a line of 16 bits as fill registers, from codes that are their upper halves;
+/// returns their number. Panics if the rows differ in length.
+pub(super) fn affine_codes(level: Level, out: &mut [u16], row: &[u8], line: &Affine) -> usize {
+    assert_eq!(out.len(), row.len());
+    line.wide().map_or(0, |wide| arch::line_u16(level, out, Some(row), &wide, line.limits()))
 }

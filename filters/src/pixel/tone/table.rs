@@ -1,5 +1,6 @@
 //! Any function of an integer sample, as a table.
 
+use super::affine::{Affine, affine_codes};
 use crate::simd::{Level, Vector, multiversion};
 
 /// The result for every code.
@@ -54,18 +55,27 @@ pub struct CodeMap {
     bytes: [[u8; 256]; 2],
     /// Whether each is its code in the high byte.
     shifts: bool,
+    /// The line through those of 8 bits.
+    line: Option<Affine>,
 }
 
 impl CodeMap {
-    /// From the results in the order of the codes, which are at least 256.
-    pub fn new(mut words: Vec<u16>) -> CodeMap {
+    /// From the results in the order of the codes, which are at least 256, and the legal results.
+    pub fn new(mut words: Vec<u16>, legal: (u16, u16)) -> CodeMap {
         let bytes = [0, 1].map(|i| core::array::from_fn(|code| words[code].to_le_bytes()[i]));
         let shifts = words.len() == 256 && (0..).zip(&words).all(|(code, &word)| word == code << 8);
+        let line = <&[u16; 256]>::try_from(&words[..]).ok().filter(|_| !shifts);
+        let line = line.and_then(|words| Affine::through(words, legal));
         if words.len() > 256 {
             // A comparison of each sample with the highest code would take as long as the look-up.
             words.resize(65536, words[words.len() - 1]);
         }
-        CodeMap { words, bytes, shifts }
+        CodeMap { words, bytes, shifts, line }
+    }
+
+    /// Whether there is a faster way than a look-up.
+    pub fn is_fast(&self) -> bool {
+        self.shifts || self.line.is_some()
     }
 
     /// Looks up a row of samples of 9 bits and more; codes without a result have that of the highest. Panics if the rows
@@ -84,7 +94,11 @@ impl CodeMap {
         if self.shifts {
             return shift_rows(level, out, row);
         }
-        let done = look_up_words(level, out, row, &self.bytes);
+        let done = match &self.line {
+            Some(line) => affine_codes(level, out, row, line),
+            None => 0,
+        };
+        let done = if done > 0 { done } else { look_up_words(level, out, row, &self.bytes) };
         out[done..].iter_mut().zip(&row[done..]).for_each(|(o, &v)| *o = self.words[usize::from(v)]);
     }
 }

@@ -142,10 +142,10 @@ fn results_of_codes_are_looked_up_at_every_level_and_length() {
     let scrambled: [u16; 256] = core::array::from_fn(|x| ((40503 * x as u32) >> 3) as u16);
     let wide: Vec<u16> = (0..1024u32).map(|x| ((40503 * x) >> 5) as u16).collect();
     let (row, mut out) = ([0, 1, 700, 1023, 1024, 65535], [0; 6]);
-    CodeMap::new(wide.clone()).row_u16(&mut out, &row);
+    CodeMap::new(wide.clone(), (0, u16::MAX)).row_u16(&mut out, &row);
     assert_eq!(out, [0, 1, 700, 1023, 1023, 1023].map(|code: usize| wide[code]));
     for words in [scrambled, core::array::from_fn(|x| (x as u16) << 8)] {
-        let map = CodeMap::new(words.to_vec());
+        let map = CodeMap::new(words.to_vec(), (0, u16::MAX));
         let row: Vec<u8> = (0..700u32).map(|i| ((i * 48271) >> 5) as u8).collect();
         for &level in Level::available() {
             for (start, len) in [(0, 0), (1, 1), (3, 31), (1, 64), (5, 129), (0, 700)] {
@@ -157,4 +157,34 @@ fn results_of_codes_are_looked_up_at_every_level_and_length() {
             }
         }
     }
+}
+
+#[test]
+fn words_along_a_line_have_it_and_others_have_none() {
+    let row: Vec<u8> = (0..=255).chain(3..=201).collect();
+    let check = |words: Vec<u16>, legal: (u16, u16)| {
+        let map = CodeMap::new(words.clone(), legal);
+        for &level in Level::available() {
+            let mut out = vec![0; row.len()];
+            map.row_u8(level, &mut out, &row);
+            assert!(out.iter().zip(&row).all(|(&o, &code)| o == words[usize::from(code)]), "{level}");
+        }
+        map.is_fast()
+    };
+    let mut lines = 0;
+    for legal in [(0, u16::MAX), (4096, 60160)] {
+        for i in 1..40 {
+            for (offset, keep) in [(0.3, true), (-3000.0, true), (0.3, false), (5000.0, false)] {
+                let line = Affine::new(16, 0.0497 * f64::from(i), offset, legal, keep);
+                lines += i32::from(check((0..256).map(|code| line.of(code << 8)).collect(), legal));
+            }
+        }
+        // A single code that is off has to be found.
+        let mut words: Vec<u16> = (0..256).map(|code| 128 * code + 7000).collect();
+        assert!(check(words.clone(), legal));
+        words[133] += 1;
+        assert!(!check(words, legal));
+        assert!(!check((0..256u16).map(|code| code * code).collect(), legal));
+    }
+    assert!(lines > 300, "{lines} of 312");
 }

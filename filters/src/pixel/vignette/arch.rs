@@ -1,7 +1,7 @@
 //! Darkening in whole registers.
 //!
-//! A compiler widens products of 16 bits to 32, which halves the number of lanes; these kernels take the upper halves
-//! directly. Each function processes as many samples as fill registers and returns their number.
+//! A compiler widens products of 16 bits to 32, which halves the number of lanes; this kernel takes the upper halves
+//! directly. It processes as many samples as fill registers and returns their number.
 
 use super::Shade;
 use crate::simd::{Vector, multiversion, prefetch_at};
@@ -11,8 +11,6 @@ use crate::simd::{Vector, multiversion, prefetch_at};
 const AHEAD: usize = 4096;
 
 multiversion! {
-    /// Samples of 8 bits; `terms` are as many.
-    pub(super) fn shade_u8(level, samples: &mut [u8], terms: &[u16], by: Shade) -> usize => shade_u8_body;
     /// Samples of 9 to 16 bits; `terms` are as many.
     pub(super) fn shade_u16(level, samples: &mut [u16], terms: &[u16], by: Shade) -> usize => shade_u16_body;
 }
@@ -24,26 +22,6 @@ fn loss<V: Vector>(term: V, by: Shade) -> V {
     let u = t.mulhi_u16(t);
     let v = u.mulhi_u16(t.xor(t.splat16(-1)));
     u.add16(v.add16(v)).mulhi_u16(t.splat16(by.amount as i16))
-}
-
-#[inline(always)]
-fn shade_u8_body<V: Vector>(zero: V, samples: &mut [u8], terms: &[u16], by: Shade) -> usize {
-    let (nought, half) = (zero.splat8(by.zero as u8), zero.splat16(128));
-    let mut done = 0;
-    for (block, terms) in samples.chunks_exact_mut(V::BYTES).zip(terms.chunks_exact(V::BYTES)) {
-        prefetch_at(block.as_ptr().wrapping_byte_add(AHEAD));
-        let (first, second) = terms.split_at(V::BYTES / 2);
-        let x = zero.load(block);
-        let (over, under) = (x.subs_u8(nought), nought.subs_u8(x));
-        let d = over.or(under).preshuffle_for_unpack();
-        // Unpacked above zeros, a difference is 256 times as large.
-        let first = zero.unpack_low8(d).mulhi_u16(loss(zero.load(first), by)).add16(half).shr_u16(8);
-        let second = zero.unpack_high8(d).mulhi_u16(loss(zero.load(second), by)).add16(half).shr_u16(8);
-        let e = first.pack_u16(second).unshuffle_after_pack();
-        x.sub8(e.min_u8(over)).add8(e.min_u8(under)).store(block);
-        done += V::BYTES;
-    }
-    done
 }
 
 #[inline(always)]
