@@ -76,8 +76,6 @@ impl Vector for Neon {
             and vandq_u8;
             or vorrq_u8;
             xor veorq_u8;
-            add8 vaddq_u8;
-            sub8 vsubq_u8;
             subs_u8 vqsubq_u8;
             min_u8 vminq_u8;
             max_u8 vmaxq_u8;

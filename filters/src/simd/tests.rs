@@ -122,8 +122,6 @@ fn methods_body<V: Vector>(any: V, turn: u64) -> bool {
             and = |x, y| x & y;
             or = |x, y| x | y;
             xor = |x, y| x ^ y;
-            add8 = u8::wrapping_add;
-            sub8 = u8::wrapping_sub;
             subs_u8 = u8::saturating_sub;
             min_u8 = Ord::min;
             max_u8 = Ord::max;

@@ -61,8 +61,6 @@ pub(crate) trait Vector: Copy {
     fn or(self, b: Self) -> Self;
     fn xor(self, b: Self) -> Self;
 
-    fn add8(self, b: Self) -> Self;
-    fn sub8(self, b: Self) -> Self;
     fn adds_i8(self, b: Self) -> Self;
     fn subs_u8(self, b: Self) -> Self;
     fn min_u8(self, b: Self) -> Self;

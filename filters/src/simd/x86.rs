@@ -174,8 +174,6 @@ registers! {
         and _mm_and_si128 _mm256_and_si256 _mm512_and_si512;
         or _mm_or_si128 _mm256_or_si256 _mm512_or_si512;
         xor _mm_xor_si128 _mm256_xor_si256 _mm512_xor_si512;
-        add8 _mm_add_epi8 _mm256_add_epi8 _mm512_add_epi8;
-        sub8 _mm_sub_epi8 _mm256_sub_epi8 _mm512_sub_epi8;
         adds_i8 _mm_adds_epi8 _mm256_adds_epi8 _mm512_adds_epi8;
         subs_u8 _mm_subs_epu8 _mm256_subs_epu8 _mm512_subs_epu8;
         min_u8 _mm_min_epu8 _mm256_min_epu8 _mm512_min_epu8;
