@@ -12,8 +12,9 @@
 //! are changed as they are.
 //!
 //! **Flames** emit light of their own: with heat `h`, `R = 2.6 c^2`, `G = 1.1 c^3`, `B = 0.28 c^5` of `c = 1.25 h`, the
-//! colours of glowing soot. It is added to R, G and B in linear light: `v` becomes `v e^-t + (1 - v e^-t) (1 - e^-E)`, never
-//! above white, with `t = amount c^2` of soot.
+//! colours of glowing soot. It is added to R, G and B in linear light: `v` becomes `w + (1 - w) (1 - e^-E)`, never above
+//! white, where `w = v e^-t` is what passes the soot, with `t = amount c^2 / (c + 0.15)`: faint tips are brown against a bright
+//! picture. `E` is the emission and, of the picture around them and of the air before it, the light that they cast.
 //!
 //! Sources: Perlin and Neyret, "Flow noise", 2001; Neyret, "Advected textures", 2003; Bridson, Hourihan and Nordenstam,
 //! "Curl-noise for procedural fluid flow", 2007.
@@ -71,7 +72,7 @@ impl AtmosphereSpec {
     }
 }
 
-/// Luma rows that are looked at together for heat: whole blocks of chroma.
+/// Luma rows that are looked at together for light: whole blocks of chroma.
 const ROWS: usize = 8;
 
 struct Atmosphere {
@@ -184,11 +185,11 @@ impl Atmosphere {
     fn flames(&self, now: &Now, state: &State, band: &mut Band<'_>, scratch: &mut Scratch) {
         let input = band.source();
         let (len, wide) = (self.grid.size.0, self.columns[0].room());
-        let ([grid, heat, value], scratch) =
-            scratch.buffers_and_rest::<f32, 3>([len, wide, self.format.width as usize]);
+        let ([grid, heat, glow, value], scratch) =
+            scratch.buffers_and_rest::<f32, 4>([len, wide, wide, self.format.width as usize]);
         let curve = TransferFunction::of(&self.format);
         let mut rest = band.output.reborrow();
-        // Rows without heat are copied.
+        // Rows without light are copied.
         for start in band.rows.clone().step_by(ROWS) {
             let rows = start..(start + ROWS).min(band.rows.end);
             let (output, below) = rest.split_at_row(rows.end);
@@ -200,13 +201,16 @@ impl Atmosphere {
                 continue;
             }
             self.through.render(&mut part, scratch, |y, _, rows| {
-                self.grid.row(self.level, &state.density, &self.format, (0, y), grid);
-                self.columns[0].widen(self.level, grid, heat);
+                for (all, row) in [(&state.density, &mut *heat), (&state.light, &mut *glow)] {
+                    self.grid.row(self.level, all, &self.format, (0, y), grid);
+                    self.columns[0].widen(self.level, grid, row);
+                }
                 // R, G and B.
-                let ramp = [(2.6, 2), (1.1, 3), (0.28, 5)];
-                // Only where it is hot.
-                let first = heat.iter().position(|h| *h > 0.0).unwrap_or(wide);
-                let end = heat.iter().rposition(|h| *h > 0.0).map_or(first, |x| x + 1).min(value.len());
+                let ramp = [(2.6, 2, 6.0), (1.1, 3, 2.2), (0.28, 5, 0.5)];
+                // Only where there is light.
+                let mut lit = heat.iter().zip(&*glow).map(|(heat, glow)| heat + glow > 0.0);
+                let first = lit.position(|lit| lit).unwrap_or(wide);
+                let end = lit.rposition(|lit| lit).map_or(first + 1, |x| first + x + 2).min(value.len());
                 for ((row, ramp), tint) in rows.into_iter().zip(ramp).zip([2, 0, 1]) {
                     if first >= end {
                         row.fill(0.0);
@@ -214,11 +218,11 @@ impl Atmosphere {
                     }
                     row[..first].fill(0.0);
                     row[end..].fill(0.0);
-                    let (row, value, heat) =
-                        (&mut row[first..end], &mut value[first..end], &heat[first..end]);
+                    let (row, value) = (&mut row[first..end], &mut value[first..end]);
+                    let heat = [&heat[first..end], &glow[first..end]];
                     value.copy_from_slice(row);
                     curve.linearize(self.level, row);
-                    let ramp = (ramp.0 * now.tint[tint], ramp.1);
+                    let ramp = (ramp.0 * now.tint[tint], ramp.1, ramp.2 * now.tint[tint]);
                     composite::burn(self.level, row, heat, now.amount, ramp);
                     curve.encode(self.level, row);
                     composite::difference(self.level, row, value, heat);

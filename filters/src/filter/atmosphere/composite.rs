@@ -103,25 +103,31 @@ fn apply_body<T: ConvertF32>(
     }
 }
 
-/// The light of flames and of the picture behind them.
+/// The light of flames and of the picture behind them, which the `glow` of flames lights.
 #[inline(always)]
-fn burn_body(light: &mut [f32], heat: &[f32], soot: f32, (emission, power): (f32, u32)) {
+fn burn_body(
+    light: &mut [f32],
+    [heat, glow]: [&[f32]; 2],
+    soot: f32,
+    (emission, power, shine): (f32, u32, f32),
+) {
     const E: f32 = core::f32::consts::LOG2_E;
-    for (v, heat) in light.iter_mut().zip(heat) {
+    for ((v, heat), glow) in light.iter_mut().zip(heat).zip(glow) {
         let c = 1.25 * heat;
         let raised = if power == 2 { c * c } else { c * c * c };
         let raised = if power == 5 { raised * c * c } else { raised };
-        let behind = *v * exp2(-E * soot * c * c);
+        let behind = *v * exp2(-E * soot * c * c / (c + 0.15));
+        let shown = if behind > 0.0 { behind } else { 0.0 };
         let dark = 1.0 - behind;
         let dark = if dark > 0.0 { dark } else { 0.0 };
-        *v = behind + dark * (1.0 - exp2(-E * emission * raised));
+        *v = behind + dark * (1.0 - exp2(-E * (emission * raised + shine * glow * (shown + 0.012))));
     }
 }
 
 #[inline(always)]
-fn difference_body(row: &mut [f32], value: &[f32], heat: &[f32]) {
-    for ((v, value), heat) in row.iter_mut().zip(value).zip(heat) {
-        *v = if *heat > 0.0 { *v - value } else { 0.0 };
+fn difference_body(row: &mut [f32], value: &[f32], [heat, glow]: [&[f32]; 2]) {
+    for (((v, value), heat), glow) in row.iter_mut().zip(value).zip(heat).zip(glow) {
+        *v = if heat + glow > 0.0 { *v - value } else { 0.0 };
     }
 }
 
@@ -138,8 +144,10 @@ multiversion! {
     fn apply<T: ConvertF32>(
         level, from: &[T], gain: &[f32], offset: &[f32], code: (f32, f32, (f32, f32)), to: &mut [T],
     ) = apply_body;
-    pub(super) fn burn(level, light: &mut [f32], heat: &[f32], soot: f32, ramp: (f32, u32)) = burn_body;
-    pub(super) fn difference(level, row: &mut [f32], value: &[f32], heat: &[f32]) = difference_body;
+    pub(super) fn burn(
+        level, light: &mut [f32], heat: [&[f32]; 2], soot: f32, ramp: (f32, u32, f32),
+    ) = burn_body;
+    pub(super) fn difference(level, row: &mut [f32], value: &[f32], heat: [&[f32]; 2]) = difference_body;
 }
 
 impl Columns {

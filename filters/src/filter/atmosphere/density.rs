@@ -70,6 +70,8 @@ impl Air {
 
 /// How much a plume widens while it rises by 1.
 pub(super) const SPREAD: f64 = 0.42;
+/// Size of the finest heaps, in parts of the scale.
+const FINEST: f64 = 0.052;
 /// How much the speed of flames grows over their height.
 pub(super) const SPEEDUP: f64 = 1.6;
 
@@ -77,7 +79,7 @@ pub(super) const SPEEDUP: f64 = 1.6;
 pub(super) struct Octaves {
     /// With the distance by which they move positions.
     pub(super) eddies: Vec<(Octave, f32)>,
-    pub(super) octaves: [Octave; 4],
+    pub(super) octaves: [Octave; 5],
     pub(super) gusts: [Octave; 2],
 }
 
@@ -104,10 +106,11 @@ impl Octaves {
         };
         let gusts = [gust(21, 1100.0, 1.3), gust(22, 420.0, 1.15)];
         let (eddies, octaves) = if is_flames {
-            let eddies = [(31, 1.5, 1.0, 0.75, 0.9, 0.222), (32, 0.6, 1.0, 0.9, 1.6, 0.4)];
+            let eddies = [(31, 1.5, 1.0, 0.75, 0.9, 0.222), (32, 0.6, 1.0, 0.9, 1.6, 0.3)];
             let octaves = [(41, 0.9, 0.65, 1.0, 0.5), (42, 0.45, 0.7, 1.05, 0.9), (43, 0.2, 0.8, 1.1, 1.4)];
             let [a, b, c] = octaves.map(|(n, part, s, v, t)| octave(n, part * scale, s * stretch, v, t));
-            (eddies.map(eddy).to_vec(), [a, b, c, octave(44, 2.6 * scale, stretch, 0.6, 0.6)])
+            let slow = octave(44, 2.6 * scale, stretch, 0.6, 0.6);
+            (eddies.map(eddy).to_vec(), [a, b, c, slow, slow])
         } else {
             let eddies = [
                 (1, 1.3, stretch, 0.72, 0.35, 0.13),
@@ -119,6 +122,7 @@ impl Octaves {
                 (12, 0.47, root, 1.03, 0.3),
                 (13, 0.22, root, 1.06, 0.45),
                 (14, 0.11, 1.0, 1.1, 0.7),
+                (15, FINEST, 1.0, 1.15, 0.9),
             ];
             (eddies.map(eddy).to_vec(), octaves.map(|(n, part, s, v, t)| octave(n, part * scale, s, v, t)))
         };
@@ -187,6 +191,8 @@ struct Mix {
     width: f32,
     filaments: f32,
     billows: f32,
+    /// The factor of the finest heaps: 0 where the grid is too coarse for them.
+    finest: f32,
     softness: f32,
     gusts: f32,
 }
@@ -209,34 +215,34 @@ fn step(low: f32, high: f32, v: f32) -> f32 {
 /// The density of a row: `noise` are its octaves, `moved` the positions after the largest eddies, and in `out` is the
 /// factor of gusts.
 #[inline(always)]
-fn air_body(noise: [&[f32]; 4], moved: &[f32], row: Row, mix: Mix, out: &mut [f32]) {
+fn air_body(noise: [&[f32]; 5], moved: &[f32], row: Row, mix: Mix, out: &mut [f32]) {
     let n = out.len();
-    let [a, b, c, d] = noise.map(|v| &v[..n]);
+    let [a, b, c, d, e] = noise.map(|v| &v[..n]);
     let moved = &moved[..n];
     for i in 0..n {
-        let (a, b, c, d) = (a[i], b[i], c[i], d[i]);
+        let (a, b, c, d, e) = (a[i], b[i], c[i], d[i], e[i]);
         let wisps = a * 0.9 + b * 0.48 + c * 0.24 + d * 0.11;
-        let heaps = a * 0.9 - 0.45 + (b.abs() * 0.9 + c.abs() * 0.5 + d.abs() * 0.26) * 1.2;
+        let heaps = a * 1.3 - 0.5 + b.abs() * 0.95 + c.abs() * 0.55 + d.abs() * 0.32 + e.abs() * mix.finest;
         // A plume is densest along its axis, which eddies bend.
         let u = moved[i] / mix.width;
         let straight = (row.x[0] + i as f32 * row.x[1]) / mix.width;
-        let axis = if mix.is_plume { 0.7 - 2.4 * u * u } else { 0.0 };
-        let within = if mix.is_plume { 1.0 - step(0.7, 1.3, straight.abs()) } else { 1.0 };
+        let axis = if mix.is_plume { 0.65 - 1.7 * u * u } else { 0.0 };
+        let within = if mix.is_plume { 1.0 - step(0.8, 1.7, straight.abs()) } else { 1.0 };
         let v = wisps + (heaps - wisps) * mix.billows + row.more + axis;
         let v = if v > 0.0 { v } else { 0.0 };
         let body = v * v / (v + 0.35 * mix.softness + 1e-6);
         let f = ridge(b * 1.6 + 0.3 * c) * 0.45 + ridge(c * 1.6) * 0.33 + ridge(d * 1.6) * 0.22;
         let part = mix.filaments * (1.0 - 0.7 * step(0.4, 1.3, body));
-        let gust = 1.0 - mix.gusts + mix.gusts * 1.3 * step(-0.5, 0.7, out[i]);
+        let gust = 1.0 - mix.gusts + mix.gusts * 1.4 * step(-0.25, 0.5, out[i]);
         out[i] = body * (1.0 - part + part * 3.0 * f * f * f) * within * row.by * gust;
     }
 }
 
 /// The heat of a row of flames.
 #[inline(always)]
-fn flames_body(noise: [&[f32]; 4], row: Row, width: f32, out: &mut [f32]) {
+fn flames_body(noise: [&[f32]; 5], row: Row, width: f32, out: &mut [f32]) {
     let n = out.len();
-    let [a, b, c, d] = noise.map(|v| &v[..n]);
+    let [a, b, c, d, _] = noise.map(|v| &v[..n]);
     let above = if row.above > 0.0 { row.above } else { 0.0 };
     let rough = 0.3 + 0.95 * if above < 1.0 { above } else { 1.0 };
     let begins = step(-0.05, 0.06, row.above);
@@ -250,13 +256,15 @@ fn flames_body(noise: [&[f32]; 4], row: Row, width: f32, out: &mut [f32]) {
         let top = high * if top > 0.2 { top } else { 0.2 };
         let heat = v * rough + 0.8 - 1.15 * above / top;
         let heat = if heat > 0.0 { heat } else { 0.0 };
+        // Faint threads go out.
+        let heat = 1.1 * heat * heat / (heat + 0.12);
         out[i] = heat * begins * step(-0.15, 0.35, side + v * 0.3);
     }
 }
 
 multiversion! {
-    fn air(level, noise: [&[f32]; 4], moved: &[f32], row: Row, mix: Mix, out: &mut [f32]) = air_body;
-    fn flames(level, noise: [&[f32]; 4], row: Row, width: f32, out: &mut [f32]) = flames_body;
+    fn air(level, noise: [&[f32]; 5], moved: &[f32], row: Row, mix: Mix, out: &mut [f32]) = air_body;
+    fn flames(level, noise: [&[f32]; 5], row: Row, width: f32, out: &mut [f32]) = flames_body;
 }
 
 /// Computes the density, or the heat of flames, of rows of the grid: `out` has several of `len` samples, whose positions
@@ -268,8 +276,8 @@ pub(super) fn rows(
     place: impl Fn(usize) -> Row,
     out: &mut [f32],
 ) {
-    let mut rows = vec![0.0; 7 * len];
-    let (noise, places) = rows.split_at_mut(4 * len);
+    let mut rows = vec![0.0; 8 * len];
+    let (noise, places) = rows.split_at_mut(5 * len);
     let mut places = places.chunks_exact_mut(len);
     let (Some(xs), Some(ys), Some(moved)) = (places.next(), places.next(), places.next()) else { return };
     let is_flames = at.is_flames();
@@ -278,6 +286,7 @@ pub(super) fn rows(
         width: at.width as f32,
         filaments: at.filaments as f32,
         billows: at.billows as f32,
+        finest: 0.0,
         softness: at.softness as f32,
         gusts: at.gusts as f32,
     };
@@ -300,8 +309,10 @@ pub(super) fn rows(
         // Flames sway more the higher they are.
         let by = if is_flames { 0.15 + 0.9 * row.above.clamp(0.0, 1.5) } else { 1.0 };
         let mut noise = noise.chunks_exact_mut(len);
-        let mut all: [&mut [f32]; 4] = core::array::from_fn(|_| noise.next().unwrap_or_default());
-        for (k, octave) in octaves.octaves.iter().enumerate() {
+        let mut all: [&mut [f32]; 5] = core::array::from_fn(|_| noise.next().unwrap_or_default());
+        let wanted = if is_flames || at.billows <= 0.0 { 0.0 } else { (at.scale * FINEST) as f32 / row.x[1] };
+        let finest = 0.2 * step(1.5, 3.0, wanted);
+        for (k, octave) in octaves.octaves.iter().enumerate().take(if finest > 0.0 { 5 } else { 4 }) {
             if let Some((eddy, amount)) = octaves.eddies.get(k).filter(|_| !is_flames) {
                 warp(level, xs, ys, eddy, *amount);
             }
@@ -317,7 +328,7 @@ pub(super) fn rows(
         if is_flames {
             flames(level, noise, row, mix.width, out);
         } else {
-            air(level, noise, moved, row, mix, out);
+            air(level, noise, moved, row, Mix { finest, ..mix }, out);
         }
     }
 }

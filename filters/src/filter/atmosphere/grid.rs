@@ -21,6 +21,9 @@ pub(super) struct Grid {
 
 /// Samples before the first one in the picture.
 const BEFORE: usize = 2;
+/// The reach of the light of flames, in parts of their height, and light that is too weak.
+pub(super) const GLOW: f64 = 0.2;
+pub(super) const FAINT: f32 = 0.012;
 /// Rows of a task.
 const TASK: usize = 8;
 
@@ -28,15 +31,14 @@ const TASK: usize = 8;
 #[derive(Default)]
 pub(super) struct State {
     pub(super) density: Vec<f32>,
-    /// From 0, in shadow, to 1. Empty for flames.
+    /// From 0, in shadow, to 1. Of flames, their light on what is around them.
     pub(super) light: Vec<f32>,
     /// Whether there is anything in a row of the grid.
     pub(super) full: Vec<bool>,
 }
 
 /// Distances towards the light, in parts of the scale, and the weights of the density there.
-pub(super) const STEPS: [(f64, f64); 5] =
-    [(0.025, 0.1), (0.065, 0.15), (0.14, 0.2), (0.27, 0.25), (0.5, 0.3)];
+pub(super) const STEPS: [(f64, f64); 5] = [(0.025, 0.2), (0.065, 0.2), (0.14, 0.2), (0.27, 0.2), (0.5, 0.2)];
 
 #[inline(always)]
 fn light_body(density: &[f32], towards: &[f32], shade: f32, out: &mut [f32]) {
@@ -52,6 +54,28 @@ fn add_body(row: &[f32], by: [f32; 2], out: &mut [f32]) {
     let next = &row[1..];
     for ((out, a), b) in out.iter_mut().zip(row).zip(next) {
         *out += by[0] * a + by[1] * b;
+    }
+}
+
+/// Filters of the first order along up to eight rows. Each waits for its last sample, so they take turns.
+fn spread(keep: f32, rows: &mut [f32], len: usize, columns: impl Iterator<Item = usize>) {
+    let mut last = [0.0; 8];
+    for x in columns {
+        for (last, row) in last.iter_mut().zip(rows.chunks_exact_mut(len)) {
+            row[x] += keep * (*last - row[x]);
+            *last = row[x];
+        }
+    }
+}
+
+/// The same from each row to the next.
+fn blend(keep: f32, rows: &mut [&mut [f32]]) {
+    if let [first, ..] = rows {
+        first.iter_mut().for_each(|v| *v -= keep * *v);
+    }
+    for i in 1..rows.len() {
+        let (last, row) = rows.split_at_mut(i);
+        row[0].iter_mut().zip(&*last[i - 1]).for_each(|(v, last)| *v += keep * (last - *v));
     }
 }
 
@@ -156,6 +180,7 @@ impl Grid {
         let (len, count) = self.size;
         let octaves = Octaves::new(air);
         state.density.resize(len * count, 0.0);
+        state.light.resize(len * count, 0.0);
         let each = |grid: &mut [f32], task: &(dyn Fn(usize, &mut [f32]) + Sync)| {
             let parts: Vec<Mutex<&mut [f32]>> = grid.chunks_mut(TASK * len).map(Mutex::new).collect();
             executor.execute(parts.len(), &|part| task(part * TASK, &mut lock(&parts[part])));
@@ -163,17 +188,43 @@ impl Grid {
         each(&mut state.density, &|from, part| {
             rows(level, (air, &octaves), len, |y| self.air_row(air, from + y), part);
         });
-        state.full = state.density.chunks_exact(len).map(|row| row.iter().any(|v| *v != 0.0)).collect();
         if air.is_flames() {
-            state.light.clear();
+            self.glow(&state.density, air.height, &mut state.light);
+        }
+        let rows = state.density.chunks_exact(len).zip(state.light.chunks_exact(len));
+        state.full = rows.map(|(heat, glow)| heat.iter().chain(glow).any(|v| *v != 0.0)).collect();
+        if air.is_flames() {
             return state;
         }
-        state.light.resize(len * count, 0.0);
         let density = &state.density;
         each(&mut state.light, &|from, part| {
-            self.shade(level, density, (air.scale, towards, shade as f32), from, part);
+            self.shade(level, density, air, (towards, shade as f32), from, part);
         });
         state
+    }
+
+    /// The light of flames on the picture: the square of their heat, which filters of the first order spread in four
+    /// directions, twice. It ends where it cannot be seen, so that the rest of the picture is copied.
+    fn glow(&self, heat: &[f32], height: f64, out: &mut [f32]) {
+        let len = self.size.0;
+        let keep = |i: usize| {
+            let reach = GLOW * height / (self.unit[i] * self.step as f64);
+            (reach / (1.0 + reach)) as f32
+        };
+        out.iter_mut().zip(heat).for_each(|(out, heat)| *out = 5.0 * heat * heat);
+        let [across, down] = [keep(0), keep(1)];
+        for _ in 0..2 {
+            for rows in out.chunks_mut(8 * len) {
+                spread(across, rows, len, 0..len);
+                spread(across, rows, len, (0..len).rev());
+            }
+            let mut rows: Vec<&mut [f32]> = out.chunks_exact_mut(len).collect();
+            for _ in 0..2 {
+                blend(down, &mut rows);
+                rows.reverse();
+            }
+        }
+        out.iter_mut().for_each(|v| *v = if *v > FAINT { *v - FAINT } else { 0.0 });
     }
 
     /// The light of rows from `from` on.
@@ -181,19 +232,25 @@ impl Grid {
         &self,
         level: Level,
         density: &[f32],
-        (scale, direction, shade): (f64, [f64; 2], f32),
+        air: &Air,
+        (direction, shade): ([f64; 2], f32),
         from: usize,
         out: &mut [f32],
     ) {
         let (len, count) = self.size;
-        let far = |i: usize, part: f64| part * scale * direction[i] / (self.unit[i] * self.step as f64);
-        let margin = STEPS.iter().map(|s| far(0, s.0).abs()).fold(0.0, f64::max) as usize + 2;
+        // Structures of a plume grow, and so does the reach of their shadows.
+        let far = |j: usize, i: usize, part: f64| {
+            let grown = self.step as f64 * self.unit[0] / f64::from(self.air_row(air, j).x[1]);
+            part * air.scale * grown * direction[i] / (self.unit[i] * self.step as f64)
+        };
+        let rows = from..from + out.len() / len;
+        let margin = rows.clone().map(|j| far(j, 0, STEPS[4].0).abs()).fold(0.0, f64::max) as usize + 2;
         let mut wide = vec![0.0; len + 2 * margin];
         let mut towards = vec![0.0; len];
-        for (out, j) in out.chunks_exact_mut(len).zip(from..) {
+        for (out, j) in out.chunks_exact_mut(len).zip(rows) {
             towards.fill(0.0);
             for (part, weight) in STEPS {
-                let [x, y] = [far(0, part), far(1, part) + j as f64];
+                let [x, y] = [far(j, 0, part), far(j, 1, part) + j as f64];
                 let [left, top] = [x, y].map(libm::floor);
                 let down = (y - top) as f32;
                 let [a, b] = [top, top + 1.0]

@@ -54,21 +54,21 @@ settings! {
     }
     presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// a plume of smoke from below
-        "smoke" = "kind=plume:amount=2.6:scale=150:turbulence=0.6:filaments=0.4:width=260:height=1500:wind=25:rise=110:color=#e0e4ec",
+        "smoke" = "kind=plume:amount=6:scale=110:turbulence=0.4:filaments=0:billows=1:softness=0.6:width=100:height=1500:wind=25:rise=110:shade=1.5:color=#e0e4ec",
         /// steam, which is white and soon gone
-        "steam" = "kind=plume:amount=1.7:scale=95:turbulence=0.6:filaments=0.1:width=130:height=1300:wind=10:rise=210:evolution=1.5:brightness=1",
+        "steam" = "kind=plume:amount=2.6:scale=95:turbulence=0.6:filaments=0:billows=0.4:width=100:height=1050:wind=10:rise=210:evolution=1.5:shade=1.8:brightness=1.1",
         /// threads of smoke in still air
-        "wisps" = "amount=2.8:coverage=0.27:scale=500:turbulence=0.9:filaments=0.6:wind=50:rise=40",
+        "wisps" = "amount=3.5:coverage=0.27:scale=700:turbulence=1.4:filaments=0.5:wind=50:rise=40",
         /// fog above the ground
-        "fog" = "kind=ground:amount=2.2:scale=520:stretch=2.2:turbulence=0.6:filaments=0.06:wind=45:height=750:shade=1",
+        "fog" = "kind=ground:amount=2.6:scale=640:stretch=1.8:turbulence=0.9:filaments=0.05:billows=0.2:wind=45:height=800:shade=2.5:coverage=0.45",
         /// thin banks of mist near the ground
-        "mist" = "kind=ground:amount=1.8:scale=260:stretch=4:turbulence=0.6:filaments=0.25:wind=35:height=520:shade=0.9:coverage=0.42",
+        "mist" = "kind=ground:amount=2.4:scale=480:stretch=2.2:turbulence=0.9:filaments=0.12:billows=0.15:wind=35:height=560:shade=1.6:coverage=0.4",
         /// clouds with blue between them
-        "clouds" = "amount=6:coverage=0.38:scale=1100:stretch=2:turbulence=0.5:filaments=0.15:billows=0.5:softness=0.8:wind=30:shade=2.2:brightness=0.8",
+        "clouds" = "amount=12:coverage=0.42:scale=640:stretch=1.3:turbulence=0.15:filaments=0:billows=1:softness=0.25:wind=30:light=110:shade=2:brightness=0.95",
         /// gusts of fine snow or spray, for blizzard and rain
-        "veil" = "amount=1.1:coverage=0.8:scale=460:stretch=3:turbulence=0.8:filaments=0.12:wind=900:rise=-60:gusts=0.85:shade=0.5",
+        "veil" = "amount=4:coverage=0.52:scale=420:stretch=3.5:turbulence=0.8:filaments=0.25:billows=0.35:wind=900:rise=-60:gusts=0.75:shade=3:brightness=1",
         /// flames
-        "fire" = "kind=flames:amount=3:scale=100:position=0.5,1.05:width=950:height=760:wind=0:rise=520:brightness=1.9",
+        "fire" = "kind=flames:amount=4:scale=110:position=0.5,1.05:width=950:height=760:wind=0:rise=520:brightness=2.2",
     }
     with seed
 }

@@ -1,5 +1,6 @@
 use super::super::convert::tests::{codes, is_uncovered, raw, reference};
 use super::super::testing::{FORMATS, bind, format, frame_time, noise as picture, run};
+use super::grid::{FAINT, GLOW};
 use super::noise::{ACROSS, DOWN, SCALE, hash};
 use super::*;
 use crate::frame::{Alpha, ColorRange, Depth, Family, Frame};
@@ -48,15 +49,20 @@ fn smooth(low: f64, high: f64, v: f64) -> f64 {
     t * t * (3.0 - 2.0 * t)
 }
 
-/// The density at a place, or the heat, from the definition in f64.
-fn density(a: &Air, [wx, wy]: [f64; 2]) -> f64 {
+/// How many times wider than its source a plume is at a height.
+fn wide(a: &Air, up: f64) -> f64 {
+    if a.shape == Shape::Plume { (a.width + 0.42 * up.max(0.0)) / a.width } else { 1.0 }
+}
+
+/// The density at a place, or the heat, from the definition in f64, on a grid whose columns are `apart`.
+fn density(a: &Air, apart: f64, [wx, wy]: [f64; 2]) -> f64 {
     let up = a.origin[1] - wy;
     let lean = if up > 0.0 { a.lean * up * up / (up + 0.3 * a.height) } else { 0.0 };
     let across = wx - a.origin[0] - lean;
     let above = up / a.height;
     let log = |v: f64| v.max(0.05).ln();
     let (is_plume, is_flames) = (a.shape == Shape::Plume, a.shape == Shape::Flames);
-    let wide = (a.width + 0.42 * up.max(0.0)) / a.width;
+    let wide = wide(a, up);
     let straight = match a.shape {
         Shape::Plume => [across / wide, -log(1.0 + 0.42 * up / a.width) / 0.42 * a.width],
         Shape::Flames => [across, -log(1.0 + 1.6 * above.max(-0.2)) / 1.6 * a.height],
@@ -74,14 +80,15 @@ fn density(a: &Air, [wx, wy]: [f64; 2]) -> f64 {
     if is_flames {
         let sway = 0.15 + 0.9 * above.clamp(0.0, 1.5);
         let p = moved(octave(31, 1.5, 1.0, 0.75, 0.9, straight), straight, sway * amount(0.222, 1.5));
-        let p = moved(octave(32, 0.6, 1.0, 0.9, 1.6, p), p, sway * amount(0.4, 0.6));
+        let p = moved(octave(32, 0.6, 1.0, 0.9, 1.6, p), p, sway * amount(0.3, 0.6));
         let v = 0.8 * octave(41, 0.9, 0.65 * st, 1.0, 0.5, p)[0]
             + 0.45 * octave(42, 0.45, 0.7 * st, 1.05, 0.9, p)[0]
             + 0.2 * octave(43, 0.2, 0.8 * st, 1.1, 1.4, p)[0];
         let side = (1.0 - 4.0 * (across / a.width).powi(2)).max(-1.0);
         let top = (0.25 + 0.75 * side.max(0.02)) * (1.0 + 0.5 * octave(44, 2.6, st, 0.6, 0.6, p)[0]).max(0.2);
         let heat = v * (0.3 + 0.95 * above.clamp(0.0, 1.0)) + 0.8 - 1.15 * above.max(0.0) / top;
-        return heat.max(0.0) * smooth(-0.05, 0.06, above) * smooth(-0.15, 0.35, side + 0.3 * v);
+        let heat = heat.max(0.0).powi(2) / (heat.max(0.0) + 0.12) * 1.1;
+        return heat * smooth(-0.05, 0.06, above) * smooth(-0.15, 0.35, side + 0.3 * v);
     }
     let p = moved(octave(1, 1.3, st, 0.72, 0.35, straight), straight, amount(0.13, 1.3));
     let n0 = octave(11, 1.0, st, 1.0, 0.2, p)[0];
@@ -90,8 +97,10 @@ fn density(a: &Air, [wx, wy]: [f64; 2]) -> f64 {
     let n1 = octave(12, 0.47, root, 1.03, 0.3, p)[0];
     let p = moved(octave(3, 0.27, root, 0.93, 1.0, p), p, amount(0.045, 0.27));
     let [n2, n3] = [octave(13, 0.22, root, 1.06, 0.45, p)[0], octave(14, 0.11, 1.0, 1.1, 0.7, p)[0]];
+    let finest = smooth(1.5, 3.0, a.scale * 0.052 * wide / apart) * 0.2;
+    let n4 = octave(15, 0.052, 1.0, 1.15, 0.9, p)[0].abs() * finest;
     let wisps = 0.9 * n0 + 0.48 * n1 + 0.24 * n2 + 0.11 * n3;
-    let heaps = 0.9 * n0 - 0.45 + 1.2 * (0.9 * n1.abs() + 0.5 * n2.abs() + 0.26 * n3.abs());
+    let heaps = 1.3 * n0 - 0.5 + 0.95 * n1.abs() + 0.55 * n2.abs() + 0.32 * n3.abs() + n4;
     let mut v = wisps + (heaps - wisps) * a.billows + 1.6 * (a.coverage - 0.5) + 0.35;
     let mut by = 1.0;
     match a.shape {
@@ -101,9 +110,9 @@ fn density(a: &Air, [wx, wy]: [f64; 2]) -> f64 {
             by = 1.2 * (-0.9 * above * above).exp();
         }
         Shape::Plume => {
-            v += 0.7 - 2.4 * u * u;
+            v += 0.65 - 1.7 * u * u;
             by = 1.3 * smooth(-40.0, 60.0, up) * (1.0 - smooth(0.4 * a.height, a.height, up));
-            by *= (0.25 + 0.75 / wide.sqrt()) * (1.0 - smooth(0.7, 1.3, (straight[0] / a.width).abs()));
+            by *= (0.25 + 0.75 / wide.sqrt()) * (1.0 - smooth(0.8, 1.7, (straight[0] / a.width).abs()));
         }
         _ => {}
     }
@@ -116,7 +125,7 @@ fn density(a: &Air, [wx, wy]: [f64; 2]) -> f64 {
         flow(a.seed, n, [size * 1.8, size], [drift[0] * speed, 0.0], 0.4 * a.change, straight)[0]
     };
     let gust = gust(21, 1100.0, 1.3) + 0.4 * gust(22, 420.0, 1.15);
-    let gust = if a.gusts > 0.0 { 1.0 - a.gusts + a.gusts * 1.3 * smooth(-0.5, 0.7, gust) } else { 1.0 };
+    let gust = if a.gusts > 0.0 { 1.0 - a.gusts + a.gusts * 1.4 * smooth(-0.25, 0.5, gust) } else { 1.0 };
     body * (1.0 - part + part * 3.0 * thread) * by * gust
 }
 
@@ -126,6 +135,29 @@ fn bound(given: &Given<'_>, f: &Format, level: Level) -> Atmosphere {
     AtmosphereSpec::read(&values).bound(f, 42, level).unwrap()
 }
 
+/// Spreads light in rows and columns: each sample gets what an exponential of a reach leaves of those before it, then of
+/// those after it.
+fn glow(light: &[f64], (len, count): (usize, usize), reach: [f64; 2]) -> Vec<f64> {
+    let part = |n: usize, reach: f64| {
+        let keep = reach / (1.0 + reach);
+        let one = move |d: i32| if d < 0 { 0.0 } else { (1.0 - keep) * keep.powi(d) };
+        let d = |a: usize, b: usize| a as i32 - b as i32;
+        move |to: usize, from: usize| (0..n).map(|k| one(d(k, to)) * one(d(k, from))).sum::<f64>()
+    };
+    let [across, down] = [part(len, reach[0]), part(count, reach[1])];
+    let table = |n: usize, part: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..n * n).map(|i| part(i / n, i % n)).collect()
+    };
+    let [across, down] = [table(len, &across), table(count, &down)];
+    let cell = |i: usize, f: &dyn Fn(usize, usize) -> f64| f(i % len, i / len);
+    let rows: Vec<f64> = (0..len * count)
+        .map(|i| cell(i, &|x, y| (0..len).map(|k| across[x * len + k] * light[y * len + k]).sum()))
+        .collect();
+    (0..len * count)
+        .map(|i| cell(i, &|x, y| (0..count).map(|k| down[y * count + k] * rows[k * len + x]).sum()))
+        .collect()
+}
+
 /// The density and the light on the grid from the definition in f64.
 fn twin(filter: &Atmosphere, now: &Now) -> [Vec<f64>; 2] {
     let (grid, (len, count)) = (&filter.grid, filter.grid.size);
@@ -133,8 +165,17 @@ fn twin(filter: &Atmosphere, now: &Now) -> [Vec<f64>; 2] {
     let site = |i: usize, by: f64| (i as f64 - 1.5) * grid.step as f64 * by;
     let down = unit / filter.format.shape();
     let places = (0..count).flat_map(|j| (0..len).map(move |i| (i, j)));
-    let all: Vec<f64> =
-        places.clone().map(|(i, j)| density(&now.air, [site(i, unit), site(j, down)])).collect();
+    let all: Vec<f64> = places
+        .clone()
+        .map(|(i, j)| density(&now.air, grid.step as f64 * unit, [site(i, unit), site(j, down)]))
+        .collect();
+    if now.air.is_flames() {
+        let light: Vec<f64> = all.iter().map(|heat| 5.0 * heat * heat).collect();
+        let reach = |by: f64| GLOW * now.air.height / (by * grid.step as f64);
+        let light = (0..2).fold(light, |light, _| glow(&light, (len, count), [reach(unit), reach(down)]));
+        let light = light.into_iter().map(|v| (v - f64::from(FAINT)).max(0.0)).collect();
+        return [all, light];
+    }
     let at = |x: f64, y: f64| {
         let near = |v: f64, n: usize| v.clamp(0.0, n as f64 - 1.0) as usize;
         let value = |dx: f64, dy: f64| all[near(y.floor() + dy, count) * len + near(x.floor() + dx, len)];
@@ -142,11 +183,13 @@ fn twin(filter: &Atmosphere, now: &Now) -> [Vec<f64>; 2] {
         (value(0.0, 0.0) * (1.0 - u) + value(1.0, 0.0) * u) * (1.0 - v)
             + (value(0.0, 1.0) * (1.0 - u) + value(1.0, 1.0) * u) * v
     };
-    let far = |d: f64, by: f64| d * now.air.scale / (by * grid.step as f64);
+    let far = |d: f64, by: f64, j: usize| {
+        d * now.air.scale * wide(&now.air, now.air.origin[1] - site(j, down)) / (by * grid.step as f64)
+    };
     let light = places.map(|(i, j)| {
         let [dx, dy] = now.light;
-        let steps = [(0.025, 0.1), (0.065, 0.15), (0.14, 0.2), (0.27, 0.25), (0.5, 0.3)];
-        let towards = |(d, w): (f64, f64)| w * at(i as f64 + far(d * dx, unit), j as f64 + far(d * dy, down));
+        let steps = [0.025, 0.065, 0.14, 0.27, 0.5];
+        let towards = |d| 0.2 * at(i as f64 + far(d * dx, unit, j), j as f64 + far(d * dy, down, j));
         let sum: f64 = steps.map(towards).iter().sum();
         let x = now.shade * 2.2 * (sum - 0.85 * all[j * len + i] + 0.02);
         0.5 - 0.5 * x / (1.0 + x * x).sqrt()
@@ -205,7 +248,7 @@ fn mixed(filter: &Atmosphere, now: &Now, source: &Frame, [density, light]: &[Vec
 }
 
 /// Differences of R, G and B that flames make, as planes of G, B and R.
-fn burnt(filter: &Atmosphere, now: &Now, source: &Frame, heat: &[f64]) -> Frame {
+fn burnt(filter: &Atmosphere, now: &Now, source: &Frame, [heat, glow]: &[Vec<f64>; 2]) -> Frame {
     let f = source.format();
     let curve = TransferFunction::of(f);
     let rgb =
@@ -216,12 +259,15 @@ fn burnt(filter: &Atmosphere, now: &Now, source: &Frame, heat: &[f64]) -> Frame 
         let alpha = a.map_or(1.0, |p| (raw(source.plane(p), f.depth, x, y) - codes(f, p).0) / codes(f, p).1);
         let by = if alpha > 0.0 && alpha.is_finite() { alpha } else { 1.0 };
         let h = 1.25 * interpolated(filter, heat, 0, x, y);
-        for (q, ramp) in [1.1 * h.powi(3), 0.28 * h.powi(5), 2.6 * h * h].into_iter().enumerate() {
+        let g = interpolated(filter, glow, 0, x, y);
+        let ramps = [(1.1 * h.powi(3), 2.2), (0.28 * h.powi(5), 0.5), (2.6 * h * h, 6.0)];
+        for (q, (ramp, shine)) in ramps.into_iter().enumerate() {
             let v = reference(source, &rgb, q, x, y) / by;
-            let behind = curve.light(v) * (-f64::from(now.amount) * h * h).exp();
+            let behind = curve.light(v) * (-f64::from(now.amount) * h * h / (h + 0.15)).exp();
+            let ramp = ramp + shine * g * (behind.max(0.0) + 0.012);
             let light = behind + (1.0 - behind).max(0.0) * (1.0 - (-ramp * f64::from(now.tint[q])).exp());
             let alpha = if alpha.is_finite() { alpha } else { 1.0 };
-            let more = if h > 0.0 && v.is_finite() { (curve.code(light) - v) * alpha } else { 0.0 };
+            let more = if h + g > 0.0 && v.is_finite() { (curve.code(light) - v) * alpha } else { 0.0 };
             made.row_mut::<f32>(q, y)[x] = more as f32;
         }
     }
@@ -254,7 +300,7 @@ fn check(given: &Given<'_>, number: i64, formats: &[(&str, u32, u32)]) {
             assert!(width < 30 || made.density.iter().any(|v| *v > 0.1), "{given:?} {name}: nothing");
             let grids = [made.density, made.light].map(|all| all.into_iter().map(f64::from).collect());
             let mixed = if is_flames { Vec::new() } else { mixed(&filter, &now, &source, &grids) };
-            let added = is_flames.then(|| burnt(&filter, &now, &source, &grids[0]));
+            let added = is_flames.then(|| burnt(&filter, &now, &source, &grids));
             let got = run(&*bind(&ENTRY, given, &f, Level::SCALAR), &source, number, &[]);
             for p in 0..f.planes() {
                 let ((w, h), (zero, span)) = (f.plane_size(p), codes(&f, p));
