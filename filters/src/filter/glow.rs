@@ -1,7 +1,7 @@
 //! `glow` and `halation`: the light of highlights, spread over their surroundings.
 //!
 //! Both work on R, G and B in linear light, by the transfer of the picture. With `m` the largest of the three, the
-//! highlight of a colour is its part `c / m`: `c` is 0 below the threshold's light `t`, `m - t` above it, and a parabola
+//! highlight of a colour is its part `c / m`, for halation with a luma as `m`: `c` is 0 below the threshold's light `t`, `m - t` above it, and a parabola
 //! between `t - k` and `t + k`, `k` being the knee's part of `t`. Each channel of the highlights is blurred with its own
 //! radius by the Gaussian of [`blur`](super::blur) and multiplied by the strength and the tint; a channel with a smaller
 //! radius than the widest of the tinted ones gets less by the square of their ratio, so it is not the brightest around
@@ -13,7 +13,8 @@
 //!   keep their colour. The base passes red above all: of the highlight's green and blue, only as much as it has red
 //!   counts, so a green light has no green rim.
 //!
-//! No channel falls. Chroma is changed by the differences only.
+//! No channel falls. Integer samples approach white without reaching it: of the room `w` between a value and white, an
+//! addition `a` takes `a w / (a + w)`. Chroma is changed by the differences only.
 //!
 //! Highlights count by their alpha. In premultiplied pictures the light is added to the products, that is to the picture
 //! over black: in linear light this is the sum that is right over any background, also where nothing is covered. In
@@ -43,7 +44,7 @@ settings! {
         /// files of straight alpha (PNG, TIFF) store no light where nothing is covered.
         strength: Animated = number(0.0..=4.0).default(0.4).soft(0.0..=1.0),
         /// Value from which colours glow: 0 is black, 1 white.
-        threshold: Animated = number(0.0..=1.0).default(0.7).unit(Unit::Fraction),
+        threshold: Animated = number(0.0..=1.0).default(0.6).unit(Unit::Fraction),
         /// Softness of the threshold, as a part of its light.
         knee: Animated = number(0.0..=1.0).default(0.5).unit(Unit::Fraction),
         /// Standard deviation of the blur in samples of a picture 1920 wide.
@@ -58,7 +59,7 @@ settings! {
         /// Part of the highlights' light that is added around them. Around what is cut out it needs premultiplied alpha, as
         /// OpenEXR has: files of straight alpha (PNG, TIFF) store no light where nothing is covered.
         strength: Animated = number(0.0..=4.0).default(1.0).soft(0.0..=2.0),
-        /// Value from which colours cause halation: 0 is black, 1 white.
+        /// Luma from which colours cause halation: 0 is black, 1 white.
         threshold: Animated = number(0.0..=1.0).default(0.75).unit(Unit::Fraction),
         /// Softness of the threshold, as a part of its light.
         knee: Animated = number(0.0..=1.0).default(0.5).unit(Unit::Fraction),
@@ -148,6 +149,8 @@ fn highlights_body([r, g, b]: [&mut [f32]; 3], knee: Knee, is_rim: bool) {
         let [x, y, z] = [light(r[i]), light(g[i]), light(b[i])];
         let m = if x > y { x } else { y };
         let m = if m > z { m } else { z };
+        // A deep red is no highlight of film: all layers together make one.
+        let m = if is_rim { 0.25 * (x + 2.0 * y + z) } else { m };
         let over = m - threshold;
         let inside = over + half;
         let inside = if inside > 0.0 { inside } else { 0.0 };
@@ -160,14 +163,13 @@ fn highlights_body([r, g, b]: [&mut [f32]; 3], knee: Knee, is_rim: bool) {
     }
 }
 
-/// From the sums of a channel's values and light to differences of values, at most up to `top`.
+/// From the sums of a channel's values and light to differences of values, bent below white if there is one.
 #[inline(always)]
-fn differences_body(row: &mut [f32], values: &[f32], added: &[f32], top: f32) {
+fn differences_body(row: &mut [f32], values: &[f32], added: &[f32], has_white: bool) {
     for ((out, v), added) in row.iter_mut().zip(values).zip(added) {
-        let most = top - v;
-        let more = *out - v;
-        let more = if more < most { more } else { most };
-        *out = if *added > 0.0 && more > 0.0 { more } else { 0.0 };
+        let (room, more) = (1.0 - v, *out - v);
+        let bent = if room > 0.0 { more * (room / (more + room)) } else { 0.0 };
+        *out = if *added > 0.0 && more > 0.0 { if has_white { bent } else { more } } else { 0.0 };
     }
 }
 
@@ -183,7 +185,7 @@ fn added_body(added: &mut [f32], blurred: &[f32], own: &[f32], amount: f32, is_r
 
 multiversion! {
     fn highlights(level, rows: [&mut [f32]; 3], knee: Knee, is_rim: bool) = highlights_body;
-    fn differences(level, row: &mut [f32], values: &[f32], added: &[f32], top: f32) = differences_body;
+    fn differences(level, row: &mut [f32], values: &[f32], added: &[f32], has_white: bool) = differences_body;
     fn added(level, out: &mut [f32], blurred: &[f32], own: &[f32], amount: f32, is_rim: bool) = added_body;
 }
 
@@ -284,7 +286,7 @@ impl Render for Glow {
         let output = soft.reborrow();
         let mut of_blur = Band { rows, input: Some(bright.as_ref()), output, writes: now.blurred };
         self.blur.render(&now.sigmas, &(), &mut of_blur, scratch);
-        let top = if self.format.depth == Depth::Float { f32::MAX } else { 1.0 };
+        let has_white = self.format.depth != Depth::Float;
         let width = self.format.width as usize;
         self.sums.render(band, scratch, |y, room, rows| {
             let (values, more) = room.split_at_mut(width);
@@ -304,7 +306,7 @@ impl Render for Glow {
                 self.curve.linearize(self.level, row);
                 row.iter_mut().zip(&*more).for_each(|(light, more)| *light += more);
                 self.curve.encode(self.level, row);
-                differences(self.level, row, values, more, top);
+                differences(self.level, row, values, more, has_white);
             }
         });
     }

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | Y, grey | its own | the sample itself |
 //! | U, V | their own, weaker by `chroma`, on their own raster but as coarse as luma's to the eye | the mean of the luma of their block |
-//! | R, G, B | `chroma` of their own, strongest in B, the rest in common, equally strong in all, times `red` and `blue` | the sample itself, so that none grows in a channel that is black |
+//! | R, G, B | `chroma` of their own, strongest in B and coarser by `chroma-size`, the rest in common, equally strong in all, times `red` and `blue` | the sample itself, so that none grows in a channel that is black |
 //!
 //! The kernel, the response and the rounding are stated in [`crate::pixel::grain`]. Size and strength are those of a
 //! picture 1920 wide; at another width the grain is the same after both pictures are scaled to the smaller width
@@ -98,8 +98,8 @@ type Look = Vec<GrainFields>;
 #[derive(Clone)]
 struct GrainFields {
     fields: [Field; 4],
-    /// The part of the variance.
-    share: f64,
+    /// The parts of the variance of what the channels of RGB have in common, and of other grain.
+    shares: [f64; 2],
     own: Stream,
     /// The grain that the channels of RGB have in common.
     common: Stream,
@@ -111,11 +111,6 @@ type Kernels = [RowKernel; 3];
 /// The strength of the independent grain of G, B and R, relative to the strength: the blue layer of film has the
 /// fastest, coarsest grains.
 const LAYERS: [f64; 3] = [1.0, 1.5, 1.1];
-
-/// The strength of all grain of a channel of RGB with `own` independent grain.
-fn layer_strength(p: usize, own: f64) -> f64 {
-    (1.0 - own * own + own * own * LAYERS[p] * LAYERS[p]).sqrt()
-}
 
 struct Grain {
     format: Format,
@@ -133,7 +128,7 @@ struct Grain {
 /// The coarsest possible grain.
 const MOST_SIZE: f64 = 16.0;
 /// The factor of coarseness of chroma.
-const MOST_CHROMA: f64 = 4.0;
+const MOST_CHROMA: f64 = 12.0;
 
 /// How much coarser the second field of grain of several sizes is.
 const COARSER: f64 = 2.5;
@@ -152,14 +147,22 @@ struct Sum {
     deviation: f64,
 }
 
+impl GrainFields {
+    /// The part of the variance of these fields, of common and own grain with these variances.
+    fn part(&self, mix: [f64; 2]) -> f64 {
+        (mix[0] * self.shares[0] + mix[1] * self.shares[1]) / (mix[0] + mix[1])
+    }
+}
+
 impl Sum {
-    fn new(look: &Look, p: usize) -> Sum {
+    /// The sum in plane `p`, with the variances of all common and of all own grain.
+    fn new(look: &Look, p: usize, mix: [f64; 2]) -> Sum {
         if look.is_empty() {
             return Sum { weights: [0; 2], strength: 1.0, deviation: PLATE_SD };
         }
         let parts = look.iter().map(|set| {
             let field = &set.fields[p];
-            (set.share.sqrt() * field.strength(), field.deviation(Distribution::H8.deviation()))
+            (set.part(mix).sqrt() * field.strength(), field.deviation(Distribution::H8.deviation()))
         });
         let parts: Vec<(f64, f64)> = parts.collect();
         let &[first, second] = &parts[..] else {
@@ -203,16 +206,27 @@ impl Grain {
             return Vec::new();
         }
         let fine = self.fields_of(size, sharpness, chroma_size);
-        let mut look = vec![self.set_of(fine, 1.0 - variation, [Layer::BASE, Layer::COMMON])];
-        if variation > 0.0 {
-            let coarse = self.fields_of(COARSER * size, sharpness, chroma_size);
-            look.push(self.set_of(coarse, variation, [Layer::COARSE, Layer::COARSE_COMMON]));
+        // RGB has no chroma whose field could be coarser: there, more of the channels' own grain is in the coarse field.
+        let clumped = self.format.is_rgb() && !self.set.monochrome && chroma_size > 1.0;
+        let (coarser, own) = match clumped {
+            true if variation > 0.0 => {
+                let more = ((chroma_size - 1.0) / (COARSER - 1.0)).min(1.0);
+                (COARSER, variation + (1.0 - variation) * more)
+            }
+            true => (chroma_size, 1.0),
+            false => (COARSER, variation),
+        };
+        let shares = [variation, own];
+        let mut look = vec![self.set_of(fine, shares.map(|s| 1.0 - s), [Layer::BASE, Layer::COMMON])];
+        if own > 0.0 {
+            let coarse = self.fields_of(coarser * size, sharpness, chroma_size);
+            look.push(self.set_of(coarse, shares, [Layer::COARSE, Layer::COARSE_COMMON]));
         }
         look
     }
 
     /// Fields and the streams of these layers.
-    fn set_of(&self, fields: [Field; 4], share: f64, layers: [Layer; 2]) -> GrainFields {
+    fn set_of(&self, fields: [Field; 4], shares: [f64; 2], layers: [Layer; 2]) -> GrainFields {
         let format = &self.format;
         // The streams have the shape of the larger field, including the coarsest grain beyond its edges, so that the
         // numbers do not depend on the size.
@@ -228,7 +242,7 @@ impl Grain {
             let (generator, origin) = (self.set.generator, CycleStart::Seed(self.seed));
             let stream = |layer| Stream::new(generator, &shape, origin, layer, self.level);
             let [own, common] = layers.map(stream);
-            Ok::<_, ShapeError>(GrainFields { fields, share, own: own?, common: common? })
+            Ok::<_, ShapeError>(GrainFields { fields, shares, own: own?, common: common? })
         };
         // A checked format has 1 to 4 planes of a legal size, keyed layouts take any layer, and a seed always gives a
         // state.
@@ -240,11 +254,16 @@ impl Grain {
         if self.set.monochrome { 0.0 } else { chroma.min(1.0) }
     }
 
+    /// The variances of what plane `p` has in common with others, and of the rest, for strength 1.
+    fn mix(&self, p: usize, own: f64) -> [f64; 2] {
+        if self.format.is_rgb() { [1.0 - own * own, own * own * LAYERS[p] * LAYERS[p]] } else { [0.0, 1.0] }
+    }
+
     /// The kernels for values of [`GrainSpec::amounts`].
     fn kernels_of(&self, look: &Look, [strength, chroma, skew, red, blue]: [f64; 5]) -> Kernels {
         let factors = [1.0, blue, red];
         let gain = |p: usize, strength: f64| {
-            let sum = Sum::new(look, p);
+            let sum = Sum::new(look, p, self.mix(p, self.own(chroma)));
             let (strength, deviation) = (strength * sum.strength, sum.deviation);
             let shift = self.curve.clip_shift(self.format.is_chroma(p));
             let video = self.space == Space::Video;
@@ -276,7 +295,7 @@ impl Grain {
         };
         let kernel = |p: usize| {
             let part = if self.format.is_rgb() && self.plate.is_none() {
-                layer_strength(p, self.own(chroma))
+                self.mix(p, self.own(chroma)).iter().sum::<f64>().sqrt()
             } else if !self.format.is_chroma(p) {
                 1.0
             } else if self.set.monochrome {
@@ -285,7 +304,7 @@ impl Grain {
                 chroma
             };
             let strength = strength * part * factors[p];
-            let (skew, gain) = (self.skew_of(look, p, strength, skew), gain(p, strength));
+            let (skew, gain) = (self.skew_of(look, p, [strength, chroma, skew]), gain(p, strength));
             let kernel = match self.format.depth {
                 Depth::Bits(bits) => {
                     let all = (0, ((1u32 << bits) - 1) as u16);
@@ -347,13 +366,11 @@ impl Grain {
     /// The white noise of plane `p`: of one frame, or of a window of frames; in RGB the common part and that of each
     /// channel.
     fn white<'a>(&self, now: &'a AtFrame, look: &'a GrainFields, p: usize) -> White<'a> {
-        let streams = if self.format.is_rgb() {
-            let all = layer_strength(p, now.own);
-            let common = (1.0 - now.own * now.own).sqrt() / all;
-            [(&look.common, 0, common), (&look.own, p, now.own * LAYERS[p] / all)]
-        } else {
-            [(&look.own, p, 1.0), (&look.own, p, 0.0)]
-        };
+        let mix = self.mix(p, now.own);
+        let [common, own] = [0, 1].map(|i| mix[i] * look.shares[i]);
+        // Fields without any share get a weight of 0 later.
+        let (own, all) = if common + own > 0.0 { (own, common + own) } else { (1.0, 1.0) };
+        let streams = [(&look.common, 0, (common / all).sqrt()), (&look.own, p, (own / all).sqrt())];
         let mut parts = Vec::new();
         for (stream, plane, share) in streams.into_iter().filter(|s| s.2 > 0.0) {
             let patterns = self.patterns(now, share);
@@ -424,8 +441,9 @@ impl Render for Grain {
         if self.plate.is_some() {
             return Memory { fixed: 0, per_frame: 16 * (self.format.width as usize + 2 * TURN) };
         }
-        let coarse = self.set.variation.constant() != Some(0.0);
-        let coarse = if coarse { room(COARSER * size) } else { 0 };
+        let clumped = if self.format.is_rgb() { chroma_size } else { 1.0 };
+        let coarse = self.set.variation.constant() != Some(0.0) || clumped > 1.0;
+        let coarse = if coarse { room(COARSER.max(clumped) * size) } else { 0 };
         Memory { fixed: 256 << 10, per_frame: 4 * (room(size) + coarse) }
     }
 
@@ -462,7 +480,7 @@ impl Render for Grain {
             };
             let mut fine = rows(0, fine);
             let mut coarse = second.map(|_| rows(1, coarse));
-            let weights = Sum::new(look, p).weights;
+            let weights = Sum::new(look, p, self.mix(p, now.own)).weights;
             for y in band.output.plane(p).rows() {
                 let second = coarse.as_mut().map(|coarse| coarse.sources(y));
                 let fields = Fields { first: fine.sources(y), second, weights, n };
@@ -518,11 +536,11 @@ impl Grain {
     }
 
     /// How grain of a plane is skewed: by twice the slope of its strength.
-    fn skew_of(&self, look: &Look, p: usize, strength: f64, skew: f64) -> Option<Skew> {
+    fn skew_of(&self, look: &Look, p: usize, [strength, chroma, skew]: [f64; 3]) -> Option<Skew> {
         if skew == 0.0 || self.format.is_chroma(p) || self.plate.is_some() {
             return None;
         }
-        let sum = Sum::new(look, p);
+        let sum = Sum::new(look, p, self.mix(p, self.own(chroma)));
         let span = if self.format.full_range() { 255.0 } else { 219.0 };
         let itself = self.space == Space::Linear;
         let wanted = |u: f64| {

@@ -77,22 +77,22 @@ settings! {
         curvature: Animated = number(0.0..=1.0).default(0.2).unit(Unit::Fraction).group("Screen"),
     }
     presets "Sets several settings at once. A setting that you give overrides the preset." {
-        /// a programme recorded at home: the defaults
-        "vhs-home-1988" = "tape=vhs-sp",
+        /// a programme recorded at home: the defaults, with paler colours
+        "vhs-home-1988" = "tape=vhs-sp:saturation=0.85",
         /// a cassette recorded at a third of the speed and played too often
-        "vhs-ep-worn" = "tape=vhs-ep:generations=2:jitter=1.8:edge-wave=5:head-switching=9:tracking=0.45:tracking-position=0.85:tracking-drift=-0.004:dropouts=10:chroma-delay=6:sharpen=0.5",
+        "vhs-ep-worn" = "tape=vhs-ep:saturation=0.75:generations=2:jitter=1.8:edge-wave=5:head-switching=9:tracking=0.45:tracking-position=0.85:tracking-drift=-0.004:dropouts=10:chroma-delay=6:sharpen=0.5",
         /// a programme through an aerial: dots and rainbows, a little snow, a faint ghost
-        "broadcast-1985" = "tape=none:snow=4:ghost=0.09:hue=4",
+        "broadcast-1985" = "tape=none:snow=4:ghost=-0.07:hue=4:saturation=0.9",
         /// a report on Betacam
-        "betacam-news" = "tape=betacam:connection=component:sharpen=0.5:jitter=0.15:edge-wave=0:head-switching=0:dropouts=0.1:chroma-delay=0",
+        "betacam-news" = "tape=betacam:connection=component:generations=2:saturation=0.88:noise=1.5:chroma-noise=2:sharpen=0.9:jitter=0.2:edge-wave=0:head-switching=0:dropouts=0.1:chroma-delay=0",
         /// a rented cassette in PAL
-        "pal-rental" = "system=pal:tape=vhs-sp:generations=2:noise=0.8:dropouts=4:tracking=0.12:tracking-position=0.95:jitter=0.8",
+        "pal-rental" = "system=pal:tape=vhs-sp:saturation=0.8:generations=2:noise=0.8:dropouts=4:tracking=0.12:tracking-position=0.95:jitter=0.8",
         /// SECAM through an aerial
         "secam" = "system=secam:tape=none:snow=3",
         /// a camera in a shop, in black and white, on a cassette used every day
-        "security-camera" = "tape=vhs-ep:connection=svideo:lines=240:interlace=false:saturation=0:chroma-noise=0.3:noise=1.6:sharpen=1.2:jitter=1.2:tracking=0.25:tracking-position=0.1:tracking-drift=0.006:dropouts=6:head-switching=8",
+        "security-camera" = "tape=vhs-ep:connection=svideo:lines=240:interlace=false:saturation=0:chroma-noise=0.3:noise=1.6:sharpen=1.2:jitter=1.2:tracking=0.25:tracking-position=0.1:tracking-drift=0.006:dropouts=2:head-switching=8",
         /// the screen of an arcade game
-        "crt-arcade" = "tape=none:connection=component:lines=240:interlace=false:crt=1:tube-mask=slot:scanlines=0.85:bloom=0.45:curvature=0.25",
+        "crt-arcade" = "tape=none:connection=component:lines=240:interlace=false:crt=1:tube-mask=slot:scanlines=0.85:bloom=0.25:curvature=0.25",
     }
     with seed
 }

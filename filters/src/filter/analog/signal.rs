@@ -251,8 +251,11 @@ impl Path {
             }
             if now.ghost != 0.0 {
                 let late = y.len() / 40;
-                room.more.copy_from_slice(y);
-                line::blend(level, &mut y[late..], room.more, 1.0, now.ghost);
+                room.more[late..].copy_from_slice(&y[..y.len() - late]);
+                room.more[..late].fill(y[0]);
+                // The gain of a receiver keeps white where it was.
+                let gain = 1.0 / (1.0 + now.ghost.max(-0.5));
+                line::blend(level, y, room.more, gain, gain * now.ghost);
             }
         }
     }

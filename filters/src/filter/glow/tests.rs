@@ -41,10 +41,11 @@ fn twin(source: &Frame, wanted: &Wanted) -> (Frame, Vec<f64>) {
             let is_covered = a > 0.0 && a.is_finite();
             let by = if is_multiplied && is_covered { a } else { 1.0 };
             let light = v.map(|v| curve.light(v / by)).map(|v| if v > 0.0 && v < 1e6 { v } else { 0.0 });
-            let m = light.into_iter().fold(0.0, f64::max);
+            let most = light.into_iter().fold(0.0, f64::max);
+            let m = if wanted.is_rim { (light[0] + 2.0 * light[1] + light[2]) / 4.0 } else { most };
             let part = if m - t > k { m - t } else { (m - t + k).max(0.0).powi(2) / (4.0 * k) };
             let a = if is_covered || (!is_multiplied && a.is_finite()) { a.max(0.0) } else { 1.0 };
-            let most = if wanted.is_rim { light[0] } else { m };
+            let most = if wanted.is_rim { light[0] } else { most };
             light.map(|v| if m > 0.0 { v.min(most) * part / m * a } else { 0.0 })
         })
         .collect();
@@ -70,8 +71,11 @@ fn twin(source: &Frame, wanted: &Wanted) -> (Frame, Vec<f64>) {
             let own = if wanted.is_rim { channel[n] } else { 0.0 };
             let more = amount * (soften(&down, 1, w, n, x) - own);
             let v = values[n][c];
-            let top = if f.depth == Depth::Float { f64::INFINITY } else { 1.0 };
-            let to = |more: f64| (curve.code(curve.light(v) + more.max(0.0)) - v).min(top - v).max(0.0);
+            let to = |more: f64| {
+                let (more, room) = (curve.code(curve.light(v) + more.max(0.0)) - v, 1.0 - v);
+                let bent = if room > 0.0 { more * room / (more + room) } else { 0.0 };
+                (if f.depth == Depth::Float { more } else { bent }).max(0.0)
+            };
             let error = 3e-6 * amount.max(1.0);
             let difference = if more > 0.0 && v.is_finite() { to(more) } else { 0.0 };
             made.row_mut::<f32>([2, 0, 1][c], y)[x] = difference as f32;

@@ -246,12 +246,16 @@ pub fn kernels(format: &Format, p: usize, sizes: &Sizes) -> [Kernel; 2] {
     })
 }
 
+/// The coarsest field that the streams have numbers for.
+const COARSEST: f64 = 160.0;
+
 /// The directions of the grain of plane `p`.
 pub(super) fn axes(format: &Format, p: usize, sizes: &Sizes) -> [Axis; 2] {
     let scale = f64::from(format.width) / 1920.0;
     let field = !matches!(format.picture, PictureStructure::Frame);
     let (sx, sy) = format.plane_subsampling(p);
     let size = if format.is_chroma(p) { sizes.size * sizes.chroma } else { sizes.size };
+    let size = size.min(COARSEST);
     let part = |n: u32| 1.0 / f64::from(1u32 << n);
     let across = Axis::scaled(size * part(sx.into()), sizes.sharpness, scale);
     let down = Axis::scaled(size * part(u32::from(sy) + u32::from(field)), sizes.sharpness, scale);

@@ -22,8 +22,9 @@ settings! {
         /// Colour of the grain. In YUV: strength of the grain in U and V relative to luma. In RGB: share of the grain
         /// that each channel has to itself (1: all of it). Blue has most and green least, as in the layers of film.
         chroma: Animated = number(0.0..=2.0).default(0.6).soft(0.0..=1.0),
-        /// Coarseness of the grain in U and V relative to luma. Film has 1, a sensor 2 to 3.
-        chroma_size as "chroma-size": Animated = number(0.5..=4.0).default(1.0).label("Chroma size").soft(1.0..=3.0),
+        /// Coarseness of the grain in U and V relative to luma; in RGB, of what each channel has to itself, where above 1.
+        /// Film has 1 to 1.4, a denoised sensor 10.
+        chroma_size as "chroma-size": Animated = number(0.5..=12.0).default(1.0).label("Chroma size").soft(1.0..=3.0),
         /// Variation of grain size: the part of the grain (of its variance) that is two and a half times as coarse. 0 is
         /// grain of one size and the fastest.
         variation: Animated = number(0.0..=1.0).default(0.0).unit(Unit::Fraction),
@@ -63,23 +64,23 @@ settings! {
     }
     presets "Sets strength, size, sharpness, chroma and curve at once. A setting that you give overrides the preset." {
         /// removes the plastic look of a clean picture
-        "light" = "strength=2.2:size=0.8:chroma=0.28",
+        "light" = "strength=3:size=0.8:chroma=0.7",
         /// clearly visible, like a modern film
-        "medium" = "strength=3.7:sharpness=0.3:chroma=0.28:variation=0.2",
+        "medium" = "strength=4.5:sharpness=0.3:chroma=0.7:chroma-size=1.3:variation=0.2",
         /// grain as a look
-        "heavy" = "strength=7.2:size=1.4:chroma=0.25:variation=0.25:curve=print",
+        "heavy" = "strength=10:size=1.3:sharpness=0.3:chroma=0.65:chroma-size=1.3:variation=0.25:curve=print",
         /// slow 35 mm stock in good light
-        "fine-35mm" = "strength=2.5:size=0.85:sharpness=0.4:chroma=0.28",
+        "fine-35mm" = "strength=2.6:size=0.65:sharpness=0.6:chroma=0.7",
         /// normal 35 mm stock
-        "35mm" = "strength=3.8:sharpness=0.4:chroma=0.28",
+        "35mm" = "strength=4.2:sharpness=0.4:chroma=0.7",
         /// 16 mm, as in documentaries
-        "16mm" = "strength=6:size=1.4:sharpness=0.3:chroma=0.25:variation=0.2",
+        "16mm" = "strength=6.5:size=1.7:chroma=0.65:chroma-size=1.3:variation=0.25",
         /// home movies: coarse, soft and strong
-        "super8" = "strength=8:size=1.6:sharpness=0.3:chroma=0.25:chroma-size=1.3:variation=0.3",
+        "super8" = "strength=8.5:size=2.3:chroma=0.6:chroma-size=1.4:variation=0.4",
         /// fast stock, pushed: strong and crisp
-        "high-speed" = "strength=7.5:size=1.1:sharpness=0.4:chroma=0.3:variation=0.3:curve=pushed",
+        "high-speed" = "strength=8:sharpness=0.6:chroma=0.8:chroma-size=1.3:variation=0.3:curve=pushed",
         /// a digital camera at high ISO: fine luma noise, coarse chroma noise, also in black
-        "digital-iso" = "strength=5.3:size=0.45:sharpness=0.4:chroma=0.34:chroma-size=2.8:curve=sensor",
+        "digital-iso" = "strength=5:size=0.45:sharpness=0.4:chroma=0.65:chroma-size=10:curve=sensor",
     }
     with static, seed
 }

@@ -44,9 +44,9 @@ settings! {
     presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// snow of an analogue television without a signal
         // The bandwidth of a receiver is limited, so specks are slightly longer than high.
-        "analog-tv" = "strength=60:distribution=gaussian:monochrome=true:across=1",
+        "analog-tv" = "strength=32:distribution=gaussian:monochrome=true:across=3",
         /// streaks of a video cassette, in luma and chroma
-        "vhs" = "strength=11:distribution=gaussian:across=7:temporal=ar1:correlation=0.3",
+        "vhs" = "strength=8:distribution=gaussian:across=9:down=1:temporal=ar1:correlation=0.3",
     }
     with static, seed
 }

@@ -91,7 +91,10 @@ fn twin(path: &Path, now: &Now, [y, u, v]: [&mut Lines64; 3]) {
         }
         let sent = y[i].clone();
         let late = sent.len() / 40;
-        (late..sent.len()).for_each(|x| y[i][x] += f64::from(now.ghost) * sent[x - late]);
+        let ghost = f64::from(now.ghost);
+        for x in 0..sent.len() {
+            y[i][x] = (sent[x] + ghost * sent[x.saturating_sub(late)]) / (1.0 + ghost.max(-0.5));
+        }
     }
     let sent = y.clone();
     for i in (0..y.len()).filter(|_| composite) {

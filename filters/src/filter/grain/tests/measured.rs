@@ -281,13 +281,19 @@ fn frames_planes_and_fields_are_independent_unless_asked() {
     let rgb = Format::from_name("gbrp16", 640, 400).unwrap();
     for (given, want) in [
         ("chroma=1", 0.0),
-        ("chroma=0.6", 0.64 / layer_strength(2, 0.6)),
+        ("chroma=0.6", 0.64 / (0.64 + 0.36 * 1.1 * 1.1f64).sqrt()),
         ("monochrome=1", 1.0),
         ("chroma=0", 1.0),
     ] {
         let (g, r) = (field(rgb, 0, 0, given), field(rgb, 2, 0, given));
         assert!((correlation(&g, &r) - want).abs() < 0.01, "{given}: {}", correlation(&g, &r));
     }
+    // Coarse grain of their own leaves channels the same share; narrower pictures lose less of it than of fine grain.
+    let wide = Format::from_name("gbrp16", 1920, 200).unwrap();
+    let of = |p, given| field(wide, p, 0, given);
+    let [fine, coarse] =
+        ["chroma=0.6", "chroma=0.6:chroma-size=3"].map(|given| correlation(&of(0, given), &of(2, given)));
+    assert!((fine - coarse).abs() < 0.03, "{fine} {coarse}");
 }
 
 #[test]
