@@ -140,7 +140,7 @@ impl Instance {
             Some(second.map_err(|e| HostError(format!("clip:{n}: {e}"))))
         };
         let clips: Vec<_> = (0..).map_while(second).collect::<Result<_, _>>()?;
-        let inputs: Vec<_> = clips.iter().map(|clip| -> Arc<dyn SecondInput> { clip.clone() }).collect();
+        let inputs: Vec<_> = clips.iter().map(|clip| Arc::clone(clip) as Arc<dyn SecondInput>).collect();
         look = look.read(&inputs)?;
         if let Some(seed) = arguments.text("recipe_seed", 0) {
             look = look.seeded(Some(seed.trim().parse().map_err(|_| {
