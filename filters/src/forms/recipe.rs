@@ -369,12 +369,7 @@ pub fn parse(text: &str, is_chain: bool) -> Result<RecipeText, RecipeFault> {
 }
 
 /// What the lines with a prefix say of clips.
-fn by_clip(
-    text: &str,
-    prefix: &str,
-    example: &str,
-    valid: fn(&str) -> bool,
-) -> Result<ByClip, RecipeFault> {
+fn by_clip(text: &str, prefix: &str, example: &str, valid: fn(&str) -> bool) -> Result<ByClip, RecipeFault> {
     let mut all = ByClip::new();
     for (i, line) in text.lines().enumerate() {
         let Some(rest) = line.strip_prefix(prefix) else { continue };
