@@ -189,7 +189,7 @@ impl FlockSpec {
         // Points are given in samples.
         let (depth, size) = (self.depth, overlay.size());
         let text = format!(
-            "flock 3 {plain:?} {points:?} {size:?} {beats} {} {rate:?} {depth} {walls:?}",
+            "flock 4 {plain:?} {points:?} {size:?} {beats} {} {rate:?} {depth} {walls:?}",
             self.start
         );
         let clock = Clock::new(input, steps, self.start, text.bytes().map(u64::from));

@@ -94,9 +94,10 @@ impl Light {
                 mul(add(body, [1.2 * flash * skin.gloss; 3]), self.all)
             }
             Figure::Bat => {
-                let k = 0.38 + 0.40 * up + self.strong * facing.max(0.0) + 0.60 * through;
+                // Against the last light, so that it is darker than what it flies over.
+                let k = 0.16 + 0.18 * up + 0.5 * self.strong * facing.max(0.0) + 0.35 * through;
                 let warm = [1.0 + 0.12 * through, 1.0, 1.0 - 0.06 * through];
-                [0, 1, 2].map(|i: usize| own[i] * k * warm[i] + 0.10 * skin.gloss * spot)
+                [0, 1, 2].map(|i: usize| own[i] * k * warm[i] + 0.05 * skin.gloss * spot)
             }
             _ => {
                 let k = 0.53 + 0.40 * up + self.strong * facing.max(0.0) + 0.55 * through;

@@ -4,7 +4,7 @@
 
 pub(super) use super::near::Agent;
 use super::near::{Cells, Near, Reach, Sorted, near};
-use super::vector::{V, add, cross, dot, mul, sub, unit, wave};
+use super::vector::{V, add, angle, cross, dot, mul, sub, unit, wave};
 use crate::host::{Executor, lock};
 use crate::math::smooth;
 use crate::noise::Rng;
@@ -26,6 +26,9 @@ pub(super) const SPEED_TIME: f32 = 0.5;
 /// The distances at which agents avoid a predator or a threat, and an obstacle.
 pub(super) const FLEE_DISTANCE: f32 = 0.32;
 pub(super) const MARGIN: f32 = 0.07;
+
+/// The fastest roll, in turns per second: about 8 degrees per frame of a film.
+pub(super) const ROLL_RATE: f32 = 0.53;
 
 /// Distance of the camera from the nearest agents, in frame heights.
 pub(super) const CAMERA: f32 = 1.6;
@@ -275,11 +278,22 @@ impl Rules {
                 }
             }
         }
-        // An agent banks into its turns like an aircraft.
-        let ahead = unit(v, [1.0, 0.0, 0.0]);
-        let right = unit(cross(ahead, self.up), [0.0, 0.0, 1.0]);
+        // An agent banks into its turns like an aircraft. Its wings stay where they are as its course turns, also past the
+        // vertical, where level wings change sides; from there it rolls to its bank.
+        let axes = |v: V| {
+            let ahead = unit(v, [1.0, 0.0, 0.0]);
+            let right = unit(cross(ahead, self.up), [0.0, 0.0, 1.0]);
+            (ahead, right, cross(right, ahead))
+        };
+        let (_, right, above) = axes([agent[3], agent[4], agent[5]]);
+        let wing = sub(mul(right, wave(agent[6] + 0.25)), mul(above, wave(agent[6])));
+        let (ahead, right, above) = axes(v);
+        let kept = angle(dot(wing, right), -dot(wing, above));
         let lean = (0.085 * dot(acc, right) / own).clamp(-0.2, 0.2) + turning * 0.17;
-        let roll = agent[6] + (lean - agent[6]) * (7.0 * self.dt).min(1.0);
+        let off = lean - kept;
+        let off = off - (off + 0.5).floor();
+        let most = ROLL_RATE * self.dt;
+        let roll = kept + (off * (7.0 * self.dt).min(1.0)).clamp(-most, most);
         // Climbing and acceleration increase the rate of beats.
         let work = 1.0 + (0.6 * dot(v, self.up) / own + 0.1 * dot(acc, ahead) / own).clamp(-0.5, 0.6);
         let phase = agent[7] + beats * work * self.dt;

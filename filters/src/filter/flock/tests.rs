@@ -171,6 +171,37 @@ fn gap(agents: &[Agent]) -> f32 {
 }
 
 #[test]
+fn wings_turn_no_faster_than_the_course_and_a_roll() {
+    let (rules, beats, set) = rules_of(&[("preset", "seagulls"), ("agents", "300")]);
+    let level = |a: &Agent| {
+        let ahead = vector::unit([a[3], a[4], a[5]], [0.0; 3]);
+        (ahead, vector::unit(vector::cross(ahead, rules.up), [0.0; 3]))
+    };
+    let wing = |a: &Agent| {
+        let (ahead, right) = level(a);
+        let above = vector::cross(right, ahead);
+        let (sin, cos) = (vector::wave(a[6]), vector::wave(a[6] + 0.25));
+        vector::unit(vector::sub(vector::mul(right, cos), vector::mul(above, sin)), [0.0; 3])
+    };
+    let between = |a, b| vector::dot(a, b).clamp(-1.0, 1.0).acos();
+    let mut agents = rules.start(step_state(&rules, 0, set.depth).home);
+    let mut past_the_vertical = 0;
+    for step in 0..600 {
+        let now = step_state(&rules, step, set.depth);
+        let next = rules.step(&agents, &now, beats, Level::best(), &CurrentThread);
+        for (a, b) in agents.iter().zip(&next) {
+            let most = rules::ROLL_RATE * rules.dt * core::f32::consts::TAU + 0.02;
+            let turned = between(level(a).0, level(b).0);
+            assert!(between(wing(a), wing(b)) < turned + most, "step {step}: {a:?} {b:?}");
+            past_the_vertical += i32::from(vector::dot(level(a).1, level(b).1) < 0.0);
+        }
+        agents = next;
+    }
+    // There, level wings would jump.
+    assert!(past_the_vertical > 0);
+}
+
+#[test]
 fn each_rule_does_what_it_says() {
     let base = [("agents", "500"), ("waves", "0")];
     let with = |more: &[(&str, &str)]| {

@@ -272,6 +272,7 @@ impl View<'_> {
                 let shine = (s * s) * (s * s);
                 (f64::from(self.daylight(p)), f64::from(shine * shine * shine))
             }
+            Figure::Bat => (0.5, 0.0),
             _ => (1.0, 0.0),
         }
     }
