@@ -65,6 +65,10 @@ fn between(low: f32, high: f32) -> Spread {
     Spread::between(low, high)
 }
 
+fn scaled(spread: Spread, by: f32) -> Spread {
+    Spread { base: spread.base * by, offset: spread.offset * by }
+}
+
 /// Births per second for `count` simultaneous particles that live for `life` seconds on average.
 fn alive(count: f64, life: Spread) -> Emission {
     Emission::Steady(count / f64::from(life.base))
@@ -93,9 +97,12 @@ pub(super) fn preset(preset: Preset) -> Effect {
     // What glows adds its light as a camera sees it.
     let light = if blend == Blend::Add { BlendSpace::Linear } else { BlendSpace::Gamma };
     let lit = match preset {
-        Preset::Blizzard | Preset::Snow => 1.0,
+        // White is brighter than what is around it.
+        Preset::Snow => 0.3,
+        Preset::Blizzard => 0.25,
         // They have the light of their colours already.
-        Preset::Confetti | Preset::Leaves | Preset::Rain => 0.7,
+        Preset::Rain => 0.7,
+        Preset::Confetti | Preset::Leaves => 0.35,
         _ => 0.0,
     };
     Effect { layers, blend, wind, light, lit }

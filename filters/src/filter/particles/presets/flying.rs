@@ -103,7 +103,7 @@ pub(super) fn bubbles() -> Vec<Layer> {
     };
     // Looked at along the skin there is more of it, and it shimmers in other colours.
     let within = |part: f32, opacity, colours: &[u32], form, aside| Layer {
-        size: Spread { base: skin.size.base * part, offset: skin.size.offset * part },
+        size: scaled(skin.size, part),
         opacity,
         tint: mix(colours),
         form,

@@ -58,76 +58,111 @@ pub(super) fn dust_motes() -> Vec<Layer> {
     vec![fine, nearest, near]
 }
 
+/// The light around a core: each disc is about twice as wide as the one before and a fourth as bright, so that it falls
+/// with the square of the distance and has no rim. `discs` are sizes and opacities relative to the core's.
+fn halo(core: &Layer, colours: &[u32], discs: &[(f32, f32)]) -> Vec<Layer> {
+    let disc = |&(wide, strong): &(f32, f32)| Layer {
+        size: scaled(core.size, wide),
+        opacity: scaled(core.opacity, strong),
+        tint: Tint { by: core.tint.by, ..mix(colours) },
+        form: Appearance::Disc(1.0),
+        squash: 1.0,
+        tumble: 0.0,
+        blend: None,
+        ..core.clone()
+    };
+    discs.iter().map(disc).collect()
+}
+
+const HOT: [u32; 3] = [0xff9838, 0xff6010, 0xc02c00];
+
 pub(super) fn embers() -> Vec<Layer> {
-    let ember = Layer {
-        when: Emission::Steady(62.0),
+    // A flake that turns. It covers, so that it is seen before what is bright.
+    let flake = Layer {
+        when: Emission::Steady(150.0),
         place: SpawnArea::Box { x: [-0.2, 1.2], y: [1.03, 1.18], z: [0.75, 2.0] },
         direction: UP,
-        cone: 0.06,
-        life: between(2.5, 6.5),
+        cone: 0.09,
+        life: between(2.0, 6.0),
         speed: between(0.16, 0.5),
         pull: [0.0, -0.03, 0.0],
-        swirl: 0.13,
-        swirl_size: 0.5,
-        swirl_rate: 0.26,
-        swirl_age: 1.0,
+        swirl: 0.1,
+        swirl_size: 0.3,
+        swirl_rate: 0.4,
+        swirl_age: 0.7,
         sway: [0.016, 0.01],
         sway_rate: 0.8,
-        size: between(0.0018, 0.0068),
+        size: between(0.002, 0.0078),
         size_over: vec![[0.0, 1.0], [0.6, 0.85], [1.0, 0.35]],
-        opacity: between(0.75, 1.0),
+        angle: between(0.0, 1.0),
+        spin: between(-0.9, 0.9),
+        tumble: 1.3,
+        squash: 0.55,
+        opacity: between(0.8, 1.0),
         opacity_over: fading(0.7, 0.85),
-        twinkle: 0.6,
+        twinkle: 0.5,
         twinkle_rate: 2.3,
-        tint: ageing(&[0xfff2c0, 0xffc050, 0xff8020, 0xe03a08, 0x801000]),
-        form: Appearance::Disc(0.6),
-        shutter: 0.022,
-        thin: 0.15,
+        tint: ageing(&[0xffe9a8, 0xffb040, 0xff7018, 0xd83408, 0x8c1c04, 0x5a1004]),
+        form: Appearance::Disc(0.45),
+        blend: Some(Blend::Over),
         ..Layer::default()
     };
     // White-hot in the middle.
     let core = Layer {
-        size: between(0.0011, 0.0042),
-        opacity_over: fading(0.5, 0.6),
-        tint: ageing(&[0xfffbe8, 0xffe0a0, 0xffa040, 0xe06010]),
-        shutter: 0.012,
-        ..ember.clone()
+        size: scaled(flake.size, 0.56),
+        opacity_over: vec![[0.0, 1.0], [0.5, 0.7], [0.8, 0.1], [1.0, 0.0]],
+        tumble: 0.0,
+        tint: ageing(&[0xfff8e0, 0xffdc90, 0xff9a38, 0xc84008]),
+        form: Appearance::Disc(0.8),
+        blend: None,
+        ..flake.clone()
     };
-    let glow = Layer {
-        size: between(0.008, 0.034),
-        opacity: between(0.025, 0.15),
-        opacity_over: fading(0.7, 0.8),
-        tint: ageing(&[0xff9a30, 0xff5a10, 0xa01800]),
-        form: Appearance::Disc(1.0),
-        shutter: 0.0,
-        ..ember.clone()
-    };
+    let lit = Layer { size: flake.size, opacity_over: fading(0.7, 0.5), ..core.clone() };
     let small = Layer {
         stream: 1,
-        when: Emission::Steady(110.0),
+        when: Emission::Steady(420.0),
         place: SpawnArea::Box { x: [-0.4, 1.4], y: [1.1, 1.4], z: [1.0, 2.6] },
-        cone: 0.09,
         life: between(1.5, 5.0),
         speed: between(0.2, 0.6),
         pull: [0.0; 3],
-        swirl: 0.12,
-        swirl_size: 0.42,
-        swirl_rate: 0.35,
+        swirl_size: 0.25,
+        swirl_rate: 0.5,
         sway: [0.0; 2],
-        size: between(0.001, 0.0028),
+        size: between(0.0011, 0.003),
         size_over: vec![[0.0, 1.0]],
-        opacity: between(0.5, 1.0),
+        squash: 1.0,
+        tumble: 0.0,
+        opacity: between(0.6, 1.0),
         opacity_over: fading(0.6, 0.8),
         twinkle: 0.7,
         twinkle_rate: 3.0,
-        tint: ageing(&[0xffd890, 0xff9030, 0xc03008]),
-        form: Appearance::Disc(1.0),
+        tint: ageing(&[0xfff0c0, 0xffb850, 0xff6a14, 0xb02804]),
+        form: Appearance::Disc(0.7),
+        shutter: 0.012,
         thin: 0.2,
-        ..ember.clone()
+        ..flake.clone()
+    };
+    // Fast ones draw curls.
+    let curl = Layer {
+        stream: 3,
+        when: Emission::Steady(26.0),
+        life: between(1.2, 3.4),
+        speed: between(0.35, 0.85),
+        swirl: 0.09,
+        swirl_size: 0.16,
+        swirl_rate: 0.6,
+        swirl_age: 0.5,
+        size: between(0.0014, 0.0034),
+        opacity: between(0.7, 1.0),
+        opacity_over: fading(0.7, 0.8),
+        tint: ageing(&[0xfff4d0, 0xffc458, 0xff8420, 0xe04008]),
+        trail: 0.09,
+        thin: 0.0,
+        ..core.clone()
     };
     let near = Layer {
         stream: 2,
-        when: Emission::Steady(2.2),
+        when: Emission::Steady(9.0),
         place: SpawnArea::Box { x: [0.2, 0.8], y: [0.85, 0.92], z: [0.4, 0.6] },
         cone: 0.05,
         life: between(2.5, 5.0),
@@ -135,17 +170,21 @@ pub(super) fn embers() -> Vec<Layer> {
         swirl: 0.12,
         swirl_size: 0.5,
         swirl_rate: 0.2,
-        size: between(0.004, 0.01),
-        opacity: between(0.03, 0.12),
+        size: between(0.004, 0.012),
+        squash: 0.8,
+        opacity: between(0.15, 0.5),
         opacity_over: fading(0.7, 0.8),
-        twinkle: 0.5,
+        twinkle: 0.6,
         twinkle_rate: 1.6,
-        tint: ageing(&[0xffb050, 0xff7a1c, 0xa02404]),
-        form: Appearance::Disc(0.35),
+        tint: ageing(&[0xffb858, 0xff7a20, 0xb83008]),
+        form: Appearance::Disc(0.9),
         shutter: 0.0,
         ..small.clone()
     };
-    vec![glow, ember, core, small, near]
+    let mut all = halo(&lit, &HOT, &[(6.0, 0.02), (3.0, 0.07), (1.7, 0.2)]);
+    all.extend(halo(&near, &HOT, &[(3.0, 0.05), (1.7, 0.2)]));
+    all.extend([flake, core, small, curl, near]);
+    all
 }
 
 pub(super) fn sparks() -> Vec<Layer> {
@@ -183,66 +222,59 @@ pub(super) fn sparks() -> Vec<Layer> {
         when: Emission::Steady(40.0),
         place: SpawnArea::Box { x: [0.498, 0.502], y: [0.718, 0.724], z: [1.0, 1.0] },
         life: between(0.1, 0.22),
-        size: between(0.02, 0.06),
-        opacity: between(0.06, 0.2),
+        size: between(0.006, 0.012),
+        opacity: between(0.1, 0.3),
         opacity_over: vec![[0.0, 0.0], [0.3, 1.0], [1.0, 0.0]],
         tint: mix(&[0xfff0c0, 0xffb040]),
         ..Layer::default()
     };
-    vec![spark, glow, source]
+    let mut all = halo(&source, &[0xffd080, 0xffa030], &[(12.0, 0.012), (5.0, 0.06), (2.2, 0.25)]);
+    all.extend([spark, glow, source]);
+    all
 }
 
 pub(super) fn fireflies() -> Vec<Layer> {
+    const GLOW: [u32; 2] = [0xc0e838, 0xe0dc3c];
+    // Four flashes, which come up fast and fade slowly.
+    let flash = |t: f32| [[t, 0.0], [t + 0.02, 1.0], [t + 0.05, 0.75], [t + 0.1, 0.2], [t + 0.15, 0.0]];
+    let flashes: LifeCurve = [0.1, 0.34, 0.6, 0.83].into_iter().flat_map(flash).collect();
     let fly = Layer {
-        when: Emission::Steady(7.5),
+        when: Emission::Steady(26.0),
         place: SpawnArea::Box { x: [-0.3, 1.3], y: [0.0, 1.2], z: [0.7, 2.2] },
         cone: 0.5,
-        life: between(7.0, 11.0),
+        life: between(8.0, 12.0),
         speed: between(0.0, 0.03),
         swirl: 0.2,
         swirl_size: 0.55,
         swirl_rate: 0.09,
         sway: [0.05, 0.03],
         sway_rate: 0.17,
-        size: between(0.0034, 0.0056),
+        size: between(0.003, 0.0052),
         opacity: between(0.85, 1.0),
-        opacity_over: gently(0.2),
-        twinkle: 1.0,
-        twinkle_rate: 0.42,
+        opacity_over: flashes,
+        twinkle: 0.25,
+        twinkle_rate: 1.1,
         tint: mix(&[0xfbffd0, 0xfff8c8]),
-        form: Appearance::Disc(0.7),
         ..Layer::default()
-    };
-    let glow = Layer {
-        size: between(0.011, 0.019),
-        opacity: between(0.25, 0.5),
-        tint: mix(&[0xc8f03c, 0xf0e040]),
-        form: Appearance::Disc(1.0),
-        ..fly.clone()
-    };
-    let air = Layer {
-        size: between(0.04, 0.075),
-        opacity: between(0.03, 0.09),
-        tint: mix(&[0x8fc81e, 0xc8c020]),
-        ..glow.clone()
     };
     let near = Layer {
         stream: 1,
-        when: Emission::Steady(0.8),
+        when: Emission::Steady(2.4),
         place: SpawnArea::Box { x: [0.25, 0.75], y: [0.3, 0.75], z: [0.4, 0.55] },
         speed: between(0.0, 0.02),
         swirl: 0.1,
         swirl_size: 0.5,
         swirl_rate: 0.08,
         sway: [0.0; 2],
-        size: between(0.012, 0.022),
-        opacity: between(0.03, 0.1),
-        twinkle_rate: 0.36,
-        tint: mix(&[0xc0e83c, 0xe8dc40]),
-        form: Appearance::Disc(0.25),
+        size: between(0.008, 0.014),
+        opacity: between(0.2, 0.4),
+        tint: mix(&GLOW),
         ..fly.clone()
     };
-    vec![air, glow, fly, near]
+    let mut all = halo(&fly, &GLOW, &[(30.0, 0.008), (12.0, 0.032), (6.0, 0.1), (3.0, 0.3)]);
+    all.extend(halo(&near, &GLOW, &[(9.0, 0.02), (5.0, 0.07), (2.6, 0.25)]));
+    all.extend([fly, near]);
+    all
 }
 
 pub(super) fn bokeh() -> Vec<Layer> {

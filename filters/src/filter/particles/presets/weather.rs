@@ -4,7 +4,7 @@ use super::*;
 
 pub(super) fn snow() -> Vec<Layer> {
     let far = Layer {
-        when: Emission::Steady(900.0),
+        when: Emission::Steady(1000.0),
         place: SpawnArea::Volume { z: [1.7, 5.0] },
         life: between(9.0, 12.0),
         speed: between(0.26, 0.5),
@@ -14,16 +14,27 @@ pub(super) fn snow() -> Vec<Layer> {
         swirl_rate: 0.09,
         sway: [0.02, 0.006],
         sway_rate: 0.35,
-        size: between(0.0036, 0.0082),
-        opacity: between(0.35, 0.95),
-        tint: mix(&[0xd8e2ee, 0xffffff]),
-        focus: [1.3, 0.0016],
+        size: between(0.0036, 0.0086),
+        opacity: between(0.65, 1.0),
+        tint: mix(&[0xeef3fa, 0xffffff]),
+        focus: [1.3, 0.0009],
         ..Layer::default()
+    };
+    let farthest = Layer {
+        stream: 3,
+        when: Emission::Steady(1500.0),
+        place: SpawnArea::Volume { z: [4.5, 9.0] },
+        swirl: 0.2,
+        swirl_size: 2.0,
+        size: between(0.0045, 0.0085),
+        opacity: between(0.4, 0.8),
+        focus: [1.0, 0.0],
+        ..far.clone()
     };
     // No two flakes are alike, which shows where they are sharp.
     let sharp = Layer {
         stream: 1,
-        when: Emission::Steady(120.0),
+        when: Emission::Steady(190.0),
         place: SpawnArea::Volume { z: [0.75, 1.9] },
         speed: between(0.28, 0.5),
         cone: 0.03,
@@ -32,58 +43,86 @@ pub(super) fn snow() -> Vec<Layer> {
         swirl_rate: 0.1,
         sway: [0.03, 0.01],
         sway_rate: 0.4,
-        size: between(0.0035, 0.0095),
+        size: between(0.0034, 0.0095),
         squash: 0.72,
         angle: between(0.0, 1.0),
         spin: between(-0.2, 0.2),
-        opacity: between(0.6, 1.0),
-        tint: mix(&[0xe8eef6, 0xffffff]),
-        form: Appearance::Disc(0.7),
-        focus: [1.25, 0.0035],
+        opacity: between(0.85, 1.0),
+        tint: mix(&[0xf6f9ff, 0xffffff]),
+        form: Appearance::Disc(0.8),
+        focus: [1.25, 0.0016],
         ..far.clone()
     };
+    // Flakes that hang together: each of their parts lies in another direction.
     let near = Layer {
         stream: 2,
-        when: Emission::Steady(16.0),
+        when: Emission::Steady(26.0),
         place: SpawnArea::Volume { z: [0.22, 0.7] },
         life: between(8.0, 11.0),
         speed: between(0.22, 0.42),
         swirl: 0.1,
         swirl_size: 0.8,
         sway_rate: 0.3,
-        size: between(0.006, 0.013),
-        squash: 1.0,
-        angle: Spread::fixed(0.0),
-        spin: Spread::fixed(0.0),
-        opacity: between(0.75, 1.0),
-        tint: mix(&[0xeef3fa, 0xffffff]),
-        form: Appearance::Disc(0.8),
-        focus: [1.25, 0.0042],
+        size: between(0.006, 0.0125),
+        squash: 0.5,
+        spin: between(-0.08, 0.08),
+        opacity: between(0.5, 0.8),
+        form: Appearance::Disc(0.9),
+        focus: [1.25, 0.001],
         ..sharp.clone()
     };
-    vec![far, sharp, near]
+    let part = |aside, size, turn, squash| Layer {
+        aside,
+        size: scaled(near.size, size),
+        angle: between(turn, 1.0 + turn),
+        squash,
+        ..near.clone()
+    };
+    let parts = [
+        part([0.2, 0.1], 0.85, 0.3, 0.45),
+        part([-0.25, 0.15], 0.7, 0.62, 0.6),
+        part([0.1, -0.25], 0.5, 0.15, 0.9),
+    ];
+    let mut all = vec![farthest, far, sharp];
+    all.extend(parts);
+    all.push(near);
+    all
 }
 
 pub(super) fn blizzard() -> Vec<Layer> {
-    let mist = Layer {
-        stream: 1,
-        when: Emission::Steady(16.0),
-        place: SpawnArea::Volume { z: [0.9, 3.6] },
+    // White air, and the gusts in it.
+    let veil = Layer {
+        stream: 4,
+        when: Emission::Steady(20.0),
+        place: SpawnArea::Volume { z: [1.2, 5.0] },
         life: between(5.0, 7.0),
         speed: between(0.05, 0.2),
         swirl: 0.2,
         swirl_size: 2.5,
-        size: between(0.25, 0.8),
-        squash: 0.45,
+        size: between(0.6, 1.4),
+        squash: 0.7,
         angle: between(0.02, 0.09),
-        opacity: between(0.05, 0.16),
+        opacity: between(0.2, 0.45),
         opacity_over: gently(0.3),
-        tint: mix(&[0xcfd8e2, 0xe8eef4]),
+        tint: mix(&[0xe4ebf2, 0xf6f9fc]),
         ..Layer::default()
     };
+    let gust = Layer {
+        stream: 1,
+        when: Emission::Steady(34.0),
+        place: SpawnArea::Volume { z: [0.9, 3.0] },
+        speed: between(0.2, 0.5),
+        wind: 1.3,
+        size: between(0.3, 0.9),
+        squash: 0.16,
+        angle: between(0.03, 0.1),
+        opacity: between(0.06, 0.24),
+        tint: mix(&[0xe8eef4, 0xffffff]),
+        ..veil.clone()
+    };
     let far = Layer {
-        when: Emission::Steady(3000.0),
-        place: SpawnArea::Volume { z: [1.2, 4.6] },
+        when: Emission::Steady(9000.0),
+        place: SpawnArea::Volume { z: [1.1, 6.0] },
         life: between(7.0, 9.0),
         speed: between(0.5, 1.0),
         cone: 0.12,
@@ -92,16 +131,16 @@ pub(super) fn blizzard() -> Vec<Layer> {
         swirl_rate: 0.16,
         sway: [0.03, 0.02],
         sway_rate: 0.7,
-        size: between(0.0028, 0.008),
-        opacity: between(0.35, 0.95),
-        tint: mix(&[0xd5dee8, 0xffffff]),
-        shutter: 0.014,
-        thin: 0.5,
+        size: between(0.0026, 0.0095),
+        opacity: between(0.5, 1.0),
+        tint: mix(&[0xeef3f8, 0xffffff]),
+        shutter: 0.009,
+        thin: 0.2,
         ..Layer::default()
     };
     let sharp = Layer {
         stream: 2,
-        when: Emission::Steady(170.0),
+        when: Emission::Steady(560.0),
         place: SpawnArea::Volume { z: [0.55, 1.5] },
         speed: between(0.5, 1.1),
         cone: 0.15,
@@ -110,28 +149,28 @@ pub(super) fn blizzard() -> Vec<Layer> {
         swirl_rate: 0.2,
         sway: [0.05, 0.03],
         sway_rate: 0.9,
-        size: between(0.003, 0.0085),
-        opacity: between(0.6, 1.0),
-        tint: mix(&[0xe4ebf2, 0xffffff]),
+        size: between(0.0034, 0.009),
+        opacity: between(0.75, 1.0),
         form: Appearance::Disc(0.8),
-        focus: [1.3, 0.0028],
+        focus: [1.3, 0.0014],
         ..far.clone()
     };
     let near = Layer {
         stream: 3,
-        when: Emission::Steady(26.0),
+        when: Emission::Steady(70.0),
         place: SpawnArea::Volume { z: [0.22, 0.5] },
         speed: between(0.4, 0.9),
         swirl: 0.08,
         swirl_size: 1.5,
         sway: [0.0; 2],
-        size: between(0.007, 0.013),
-        opacity: between(0.2, 0.5),
+        size: between(0.007, 0.014),
+        opacity: between(0.3, 0.65),
         form: Appearance::Disc(1.0),
+        thin: 0.5,
         focus: [1.0, 0.0],
         ..sharp.clone()
     };
-    vec![mist, far, sharp, near]
+    vec![veil, gust, far, sharp, near]
 }
 
 /// Most drops fall through the picture; some come down to a line near its lower edge, and splash.
@@ -235,28 +274,26 @@ pub(super) fn rain() -> Vec<Layer> {
 }
 
 pub(super) fn leaves() -> Vec<Layer> {
-    // Blades of three kinds, the upper half of each; x along the midrib.
-    let oval =
-        [[-0.72, 0.012], [-0.5, -0.34], [-0.05, -0.5], [0.45, -0.36], [0.95, 0.0], [0.5, 0.03], [0.0, 0.035]];
-    let broad = [
-        [-0.6, 0.012],
-        [-0.55, -0.36],
-        [-0.25, -0.62],
-        [0.15, -0.66],
-        [0.55, -0.42],
-        [0.9, 0.0],
-        [0.4, 0.03],
-        [0.0, 0.04],
-    ];
-    let narrow = [[-0.8, 0.012], [-0.3, -0.2], [0.2, -0.22], [0.6, -0.14], [1.0, 0.0], [0.3, 0.02]];
-    let mut all = leaf(0, 9.0, &oval, &[0xb5451b, 0xd9772a, 0xe2a43a, 0x9a6426, 0xc23b22, 0xb8952e]);
-    all.extend(leaf(1, 6.5, &broad, &[0xd98a2a, 0xe8b84a, 0xc8641e, 0xa83a1c, 0xc9a227]));
-    all.extend(leaf(2, 6.0, &narrow, &[0xc8a030, 0xa89038, 0xd0782a, 0x8a5a26]));
+    let mut all = leaf(0, 9.0, [0.52, 0.42], &[0xd8582a, 0xf0912e, 0xf6c04c, 0xc07a30, 0xe2502e, 0xdcb83a]);
+    all.extend(leaf(1, 6.5, [0.66, 0.36], &[0xf0a038, 0xf8d060, 0xe67a2a, 0xd04c24, 0xe8c034]));
+    all.extend(leaf(2, 6.0, [0.26, 0.5], &[0xe6c044, 0xc6b048, 0xf08e30, 0xb07838]));
     all
 }
 
+/// The upper half of a blade that is so broad at a part of its length, with a pointed tip: x along the midrib.
+fn blade([broad, at]: [f32; 2]) -> Vec<[f32; 2]> {
+    let edge = (0..=12).map(|i| {
+        let t = i as f32 / 12.0;
+        // Rises as a quarter of a circle, and falls to the tip as a parabola.
+        let v = if t < at { 1.0 - t / at } else { (t - at) / (1.0 - at) };
+        [1.75 * t - 0.8, -broad * if t < at { (1.0 - v * v).sqrt() } else { 1.0 - v * v }]
+    });
+    edge.chain([[0.4, 0.02], [-0.2, 0.025]]).collect()
+}
+
 /// A leaf that is folded a little along its midrib: a half in the light, a half in the shade, and the rib with a stem.
-fn leaf(stream: u64, rate: f64, half: &[[f32; 2]], colours: &[u32]) -> Vec<Layer> {
+fn leaf(stream: u64, rate: f64, broad: [f32; 2], colours: &[u32]) -> Vec<Layer> {
+    let half = blade(broad);
     let shaded = |part: f64| Tint {
         by: ColourBy::One,
         colours: colours.iter().map(|h| rgb(*h).map(|c| c * part)).collect(),
@@ -279,13 +316,25 @@ fn leaf(stream: u64, rate: f64, half: &[[f32; 2]], colours: &[u32]) -> Vec<Layer
         tumble: 0.35,
         opacity_over: gently(0.012),
         tint: shaded(1.0),
-        form: Appearance::Polygon(half.to_vec(), 0.12),
+        form: Appearance::Polygon(half.clone(), 0.1),
         focus: [1.15, 0.0022],
         ..Layer::default()
     };
     let other: Vec<[f32; 2]> = half.iter().rev().map(|[x, y]| [*x, -y]).collect();
-    let dark = Layer { tint: shaded(0.74), form: Appearance::Polygon(other, 0.08), ..lit.clone() };
-    let rib = vec![[-1.0, -1.0], [0.72, -0.35], [0.72, 0.35], [-1.0, 1.0]];
-    let rib = Layer { squash: 0.035, tint: shaded(0.5), form: Appearance::Polygon(rib, 0.0), ..lit.clone() };
-    vec![lit, dark, rib]
+    let dark = Layer { tint: shaded(0.8), form: Appearance::Polygon(other.clone(), 0.1), ..lit.clone() };
+    // Light through the blade, between rib and edge.
+    let through = |half: Vec<[f32; 2]>| Layer {
+        size: scaled(lit.size, 0.8),
+        opacity: between(0.2, 0.45),
+        tint: Tint {
+            by: ColourBy::One,
+            colours: lit.tint.colours.iter().map(|c| c.map(|v| v.sqrt())).collect(),
+        },
+        form: Appearance::Polygon(half, 0.9),
+        ..lit.clone()
+    };
+    let (above, below) = (through(half), through(other));
+    let rib = vec![[-1.0, -1.0], [0.6, -0.2], [0.6, 0.2], [-1.0, 1.0]];
+    let rib = Layer { squash: 0.02, tint: shaded(0.62), form: Appearance::Polygon(rib, 0.0), ..lit.clone() };
+    vec![lit, dark, above, below, rib]
 }
