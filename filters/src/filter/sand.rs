@@ -121,19 +121,19 @@ settings! {
     }
     presets "Sets several settings at once. A setting that you give overrides the preset." {
         /// a stream of sand that piles up
-        "pour" = "source=pour:size=2.5:flow=1600:spread=0.06",
+        "pour" = "source=pour:start=5:size=2.5:flow=1600:spread=0.1:friction=0.55",
         /// sand that runs through an hourglass
-        "hourglass" = "source=hourglass:size=3.5:grains=60000:outline=0.45:gravity=1.2",
+        "hourglass" = "source=hourglass:start=0.4:size=3.5:grains=60000:outline=0.45:gravity=1.2",
         /// wind that carries sand over a dune
         "dune" = "spread=0.5:start=10:size=3:flow=20000:grains=60000:wind=0.2:gusts=0.08:drift=4000:friction=0.62:fall=1.5",
         /// snow that settles and grows to drifts
-        "snowfall" = "material=snow:source=sky:size=5:flow=900:grains=200000:fall=0.16:gusts=0.05:wind=0.02:friction=1.1",
+        "snowfall" = "material=snow:source=sky:start=14:size=5:flow=900:grains=200000:fall=0.16:gusts=0.05:wind=0.02:friction=1.1",
         /// ash that drifts down and covers everything
-        "ash" = "material=ash:source=sky:size=10:flow=160:grains=40000:fall=0.09:gusts=0.1:friction=1",
+        "ash" = "material=ash:source=sky:start=12:size=10:flow=160:grains=40000:fall=0.09:gusts=0.1:friction=1",
         /// confetti that rains down and gathers on the ground
-        "confetti" = "material=confetti:source=sky:size=14:flow=180:grains=20000:fall=0.3:gusts=0.16:friction=0.9",
+        "confetti" = "material=confetti:source=sky:start=4:size=14:flow=180:grains=20000:fall=0.3:gusts=0.16:friction=0.9",
         /// autumn leaves that swirl down and gather on the ground
-        "leaves" = "material=leaves:source=sky:size=26:flow=14:grains=6000:fall=0.2:gusts=0.22:wind=0.05:friction=1",
+        "leaves" = "material=leaves:source=sky:start=6:size=26:flow=14:grains=6000:fall=0.2:gusts=0.22:wind=0.05:friction=1",
         /// coins that pour down
         "coins" = "material=coins:source=pour:size=34:flow=30:spread=0.14:friction=0.6",
         /// the picture crumbles from left to right and blows away; give the frame as picture_frame=0

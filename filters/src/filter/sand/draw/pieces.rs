@@ -24,7 +24,7 @@ const fn look(material: Material) -> Look {
     match material {
         Material::Confetti => Look { tilt: 0.10, shade: [0.88, 0.26, 0.08], shadow: [1.05, 0.95, 0.55] },
         Material::Leaves => Look { tilt: 0.55, shade: [0.82, 0.14, 0.30], shadow: [1.35, 0.6, 0.55] },
-        Material::Ash => Look { tilt: 0.7, shade: [0.80, 0.12, 0.34], shadow: [0.8, 0.8, 0.30] },
+        Material::Ash => Look { tilt: 0.7, shade: [0.45, 0.16, 0.5], shadow: [0.8, 0.8, 0.30] },
         _ => Look { tilt: 0.34, shade: [0.92, 0.22, 0.10], shadow: [1.05, 0.95, 0.55] },
     }
 }
@@ -82,11 +82,13 @@ impl Piece {
         let g = hash(h);
         let turn = direction(unit(g, 0));
         let waves = [8, 16, 24].map(|shift| unit(g, shift));
+        // Few flakes of ash are large, and many are crumbs.
+        let size = if style.material == Material::Ash { 0.45 + 0.75 * waves[2] * waves[2] } else { 1.0 };
         Self {
             material: style.material,
             x: grain.x,
             y: grain.y,
-            radius: SIZE * grain.radius.min(LARGER * style.radius).max(0.1),
+            radius: SIZE * size * grain.radius.min(LARGER * style.radius).max(0.1),
             rgb: grain.rgb.map(|c| c * shade),
             axis,
             tilt,
@@ -177,8 +179,8 @@ impl Piece {
             t * (1.5 - 0.5 * t * t)
         };
         let waves = [wave(0.62 * u + 0.2 * v + a), wave(0.66 * v - 0.3 * u + b), wave(1.3 * v + 0.9 * u + d)];
-        let edge = 0.17 * waves[0] + 0.17 * waves[1] + 0.10 * waves[2];
-        let inside = 1.0 + edge - (p * p + (1.1 + 0.6 * a) * q * q).sqrt();
+        let edge = 0.13 * waves[0] + 0.10 * waves[1] + 0.12 * waves[2];
+        let inside = 0.9 + edge - (p * p + (1.6 + 2.4 * a) * q * q).sqrt();
         // Layers peel off: darker and lighter greys, and a thin pale edge, which is frayed and so soft.
         let rim = smoothstep(0.4, 0.0, inside);
         (0.5 * inside, 0.96 + 0.11 * waves[0] + 0.05 * waves[1], 0.06 * rim)
