@@ -4,7 +4,7 @@ use super::*;
 
 pub(super) fn snow() -> Vec<Layer> {
     let far = Layer {
-        when: Emission::Steady(1000.0),
+        when: Emission::Steady(900.0),
         place: SpawnArea::Volume { z: [1.7, 5.0] },
         life: between(9.0, 12.0),
         speed: between(0.26, 0.5),
@@ -22,7 +22,7 @@ pub(super) fn snow() -> Vec<Layer> {
     };
     let farthest = Layer {
         stream: 3,
-        when: Emission::Steady(1500.0),
+        when: Emission::Steady(300.0),
         place: SpawnArea::Volume { z: [4.5, 9.0] },
         swirl: 0.2,
         swirl_size: 2.0,
@@ -34,7 +34,7 @@ pub(super) fn snow() -> Vec<Layer> {
     // No two flakes are alike, which shows where they are sharp.
     let sharp = Layer {
         stream: 1,
-        when: Emission::Steady(190.0),
+        when: Emission::Steady(130.0),
         place: SpawnArea::Volume { z: [0.75, 1.9] },
         speed: between(0.28, 0.5),
         cone: 0.03,
@@ -56,7 +56,7 @@ pub(super) fn snow() -> Vec<Layer> {
     // Flakes that hang together: each of their parts lies in another direction.
     let near = Layer {
         stream: 2,
-        when: Emission::Steady(26.0),
+        when: Emission::Steady(12.0),
         place: SpawnArea::Volume { z: [0.22, 0.7] },
         life: between(8.0, 11.0),
         speed: between(0.22, 0.42),
@@ -78,11 +78,7 @@ pub(super) fn snow() -> Vec<Layer> {
         squash,
         ..near.clone()
     };
-    let parts = [
-        part([0.2, 0.1], 0.85, 0.3, 0.45),
-        part([-0.25, 0.15], 0.7, 0.62, 0.6),
-        part([0.1, -0.25], 0.5, 0.15, 0.9),
-    ];
+    let parts = [part([0.2, 0.1], 0.85, 0.3, 0.45), part([-0.25, 0.15], 0.7, 0.62, 0.6)];
     let mut all = vec![farthest, far, sharp];
     all.extend(parts);
     all.push(near);
@@ -323,10 +319,9 @@ fn leaf(stream: u64, rate: f64, broad: [f32; 2], colours: &[u32]) -> Vec<Layer> 
     let other: Vec<[f32; 2]> = half.iter().rev().map(|[x, y]| [*x, -y]).collect();
     let dark = Layer { tint: shaded(0.8), form: Appearance::Polygon(other.clone(), 0.1), ..lit.clone() };
     // Light through the blade, between rib and edge.
-    let through = |half: Vec<[f32; 2]>, aside| Layer {
+    let through = |half: Vec<[f32; 2]>| Layer {
         size: scaled(lit.size, 0.8),
         opacity: between(0.2, 0.45),
-        aside,
         tint: Tint {
             by: ColourBy::One,
             colours: lit.tint.colours.iter().map(|c| c.map(|v| v.sqrt())).collect(),
@@ -334,7 +329,7 @@ fn leaf(stream: u64, rate: f64, broad: [f32; 2], colours: &[u32]) -> Vec<Layer> 
         form: Appearance::Polygon(half, 0.9),
         ..lit.clone()
     };
-    let (above, below) = (through(half, [0.0; 2]), through(other, [0.0; 2]));
+    let (above, below) = (through(half), through(other));
     let rib = vec![[-1.0, -1.0], [0.6, -0.2], [0.6, 0.2], [-1.0, 1.0]];
     let rib = Layer { squash: 0.02, tint: shaded(0.62), form: Appearance::Polygon(rib, 0.0), ..lit.clone() };
     vec![lit, dark, above, below, rib]
