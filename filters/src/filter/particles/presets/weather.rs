@@ -78,7 +78,11 @@ pub(super) fn snow() -> Vec<Layer> {
         squash,
         ..near.clone()
     };
-    let parts = [part([0.2, 0.1], 0.85, 0.3, 0.45), part([-0.25, 0.15], 0.7, 0.62, 0.6)];
+    let parts = [
+        part([0.2, 0.1], 0.85, 0.3, 0.45),
+        part([-0.25, 0.15], 0.7, 0.62, 0.6),
+        part([0.05, -0.3], 0.65, 0.15, 0.9),
+    ];
     let mut all = vec![farthest, far, sharp];
     all.extend(parts);
     all.push(near);
