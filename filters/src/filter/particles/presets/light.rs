@@ -181,7 +181,7 @@ pub(super) fn embers() -> Vec<Layer> {
         shutter: 0.0,
         ..small.clone()
     };
-    let mut all = halo(&lit, &HOT, &[(6.0, 0.02), (3.0, 0.07), (1.7, 0.2)]);
+    let mut all = halo(&lit, &HOT, &[(3.0, 0.07), (1.7, 0.2)]);
     all.extend(halo(&near, &HOT, &[(3.0, 0.05), (1.7, 0.2)]));
     all.extend([flake, core, small, curl, near]);
     all
@@ -271,8 +271,8 @@ pub(super) fn fireflies() -> Vec<Layer> {
         tint: mix(&GLOW),
         ..fly.clone()
     };
-    let mut all = halo(&fly, &GLOW, &[(30.0, 0.008), (12.0, 0.032), (6.0, 0.1), (3.0, 0.3)]);
-    all.extend(halo(&near, &GLOW, &[(9.0, 0.02), (5.0, 0.07), (2.6, 0.25)]));
+    let mut all = halo(&fly, &GLOW, &[(12.0, 0.032), (6.0, 0.1), (3.0, 0.3)]);
+    all.extend(halo(&near, &GLOW, &[(5.0, 0.07), (2.6, 0.25)]));
     all.extend([fly, near]);
     all
 }
