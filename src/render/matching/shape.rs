@@ -25,7 +25,8 @@ const SIZES: [f64; 16] =
     [0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
 const SHARPNESSES: [f64; 3] = [-0.6, 0.0, 0.6];
 /// Sizes of chroma at which the search starts.
-const CHROMA_SIZES: [f64; 12] = [0.5, 0.65, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0];
+const CHROMA_SIZES: [f64; 16] =
+    [0.5, 0.65, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.5, 9.0, 12.0];
 
 /// The settings that are fitted.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -239,7 +240,7 @@ pub(super) fn chroma_size(wanted: &mut [TargetSpectrum], shape: &Shape) -> f64 {
             off.sum::<f64>()
         };
         let starts = CHROMA_SIZES.map(|s| [s, 0.0]);
-        let [chroma, _] = minimize(starts, [0.1, 0.0], [[0.5, 4.0], [0.0, 0.0]], 5, at);
+        let [chroma, _] = minimize(starts, [0.1, 0.0], [[0.5, 12.0], [0.0, 0.0]], 5, at);
         if at([1.0, 0.0]) - at([chroma, 0.0]) > CERTAIN { chroma } else { 1.0 }
     };
     wanted.iter_mut().for_each(|w| w.model_error = MODEL_DB[0]);

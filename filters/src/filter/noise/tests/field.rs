@@ -425,8 +425,11 @@ fn given_settings_override_presets() {
     let gaussian = vec![("distribution", Value::Choice("gaussian"))];
     let mono = vec![("monochrome", Value::Switch(true))];
     let presets = [
-        ("analog-tv", [mono.clone(), vec![("strength", number(60.0)), ("across", whole(1))]].concat()),
-        ("vhs", [ar1(0.3), vec![("strength", number(11.0)), ("across", whole(7))]].concat()),
+        ("analog-tv", [mono.clone(), vec![("strength", number(32.0)), ("across", whole(3))]].concat()),
+        (
+            "vhs",
+            [ar1(0.3), vec![("strength", number(8.0)), ("across", whole(9)), ("down", whole(1))]].concat(),
+        ),
     ];
     for (name, typed) in presets {
         let preset = vec![("preset", Value::Choice(name))];
