@@ -160,7 +160,16 @@ fn a_delivery_plays_everywhere() {
         let told = b.run("return ['deliver', 'audio'].map((id) => document.querySelector(`#r-${id}`).value)");
         assert_eq!(told, json!(["everywhere", sound]));
         let tunings = b.run("return [...document.querySelector('#r-codec-opt').options].map((o) => o.value)");
-        assert_eq!(tunings, json!(["", "tune=grain", "tune=film", "tune=animation"]));
+        assert_eq!(
+            tunings,
+            json!([
+                "",
+                "x264-params=vbv-maxrate=12000:vbv-bufsize=12000",
+                "tune=grain",
+                "tune=film",
+                "tune=animation"
+            ])
+        );
         b.run("document.querySelector('dialog[open] .main').click()");
         b.until(&format!("return [...document.querySelectorAll('.jobs tr.done')].some((e) => e.textContent.includes('{name}-copy.mp4'))"));
         let shown = Command::new("ffprobe")

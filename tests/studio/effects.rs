@@ -104,15 +104,15 @@ fn an_effect_is_edited_shown_at_once_and_saved_on_request() {
     );
     b.run(
         "const e = document.querySelector('.effect select[aria-label=\"Give another key\"]');
-         e.value = 'spin'; e.dispatchEvent(new Event('change', { bubbles: true }));",
+         e.value = 'squash'; e.dispatchEvent(new Event('change', { bubbles: true }));",
     );
-    b.until("return !!document.querySelector('[data-key=spin]')");
+    b.until("return !!document.querySelector('[data-key=squash]')");
     let begun = std::time::Instant::now();
-    while !draft().contains("spin = ") && begun.elapsed().as_secs() < 40 {
+    while !draft().contains("squash = ") && begun.elapsed().as_secs() < 40 {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     let text = draft();
-    for part in ["opacity-over = [[0, 0], [0.5, 1], [1, 0]]", "#0080ff", "spin = 1"] {
+    for part in ["opacity-over = [[0, 0], [0.5, 1], [1, 0]]", "#0080ff", "squash = "] {
         assert!(text.contains(part), "{part}: {text}");
     }
     session.write("other.toml", &text);

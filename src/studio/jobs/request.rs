@@ -35,8 +35,15 @@ const OPTIONS: [&str; 12] = [
     "transfer",
 ];
 /// Options of encoders that the page may set. Others write files, too: x264 has `stats`.
-const ENCODER: [&str; 6] =
-    ["profile=4444", "profile=dnxhr_hqx", "profile=hq", "tune=animation", "tune=film", "tune=grain"];
+const ENCODER: [&str; 7] = [
+    "profile=4444",
+    "profile=dnxhr_hqx",
+    "profile=hq",
+    "tune=animation",
+    "tune=film",
+    "tune=grain",
+    "x264-params=vbv-maxrate=12000:vbv-bufsize=12000",
+];
 
 /// A request for a render.
 #[derive(Debug, Deserialize)]
