@@ -120,7 +120,7 @@ fn particles_follow_from_the_number_too() {
         assert_eq!(got, want, "{input}: threads");
         let got = hashes(input, CHAIN, |r| {
             r.threads = Some(5);
-            r.memory = Some(90 << 20);
+            r.memory = Some(160 << 20);
         });
         assert_eq!(got, want, "{input}: bands");
         let got = hashes(input, CHAIN, |r| r.frames = Some("11,10,9,8,7,6,5,4,3,2,1,0".parse().unwrap()));
