@@ -530,7 +530,7 @@ fn deinterlaced_frames_in_any_order() {
             assert!(ours == theirs, "{name} {graph}: {} frames, ffmpeg has {}", ours.len(), theirs.len());
             let info = source.info().clone();
             let last = (name != "counted.264").then_some(whole.len() as i64 - 1);
-            assert_eq!((info.last, info.seekable), (last, true), "{name} {graph}");
+            assert_eq!((info.last, info.seekable), (last, true), "{name} {graph}: {:?}", info.details);
             assert_eq!(info.format.fields.name(), "progressive", "{name} {graph}");
             let mut random = Random(SEED);
             for _ in 0..20 {
