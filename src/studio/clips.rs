@@ -9,6 +9,7 @@
 
 use super::error_response::ErrorResponse;
 use super::fault::Fault;
+use grainfield_filters::forms::recipe::DEINTERLACERS;
 use grainfield_filters::frame::{Format, Frame};
 use grainfield_filters::host::{StateCache, lock};
 use grainfield_io::source::raw::RawVideo;
@@ -24,15 +25,6 @@ use tokio::sync::broadcast;
 
 /// The largest number of clips that are known.
 const MAX_CLIPS: usize = 64;
-/// Graphs of FFmpeg's filters that a page may run before all others: many others read and write files.
-pub(super) const GRAPHS: [&str; 6] = [
-    "bwdif=mode=send_frame",
-    "bwdif=mode=send_frame:parity=tff",
-    "bwdif=mode=send_frame:parity=bff",
-    "bwdif=mode=send_field",
-    "bwdif=mode=send_field:parity=tff",
-    "bwdif=mode=send_field:parity=bff",
-];
 /// The largest number of threads of a clip: each thread of a decoder has a frame in progress.
 const MAX_THREADS: usize = 8;
 /// The number of frames that a decoder keeps: at most 16 references, and those in progress.
@@ -71,7 +63,7 @@ impl Opening {
     pub(super) fn new(input: OsString, lavfi: Option<String>, raw: Option<&str>) -> Result<Opening, Fault> {
         let lavfi = lavfi.filter(|graph| !graph.is_empty());
         let raw = raw.map(str::parse).transpose().map_err(Fault::new)?;
-        match lavfi.iter().find(|graph| !GRAPHS.contains(&graph.as_str())) {
+        match lavfi.iter().find(|graph| !DEINTERLACERS.contains(&graph.as_str())) {
             Some(graph) => Err(Fault::new(format!("{graph}: not a graph that a page may run"))),
             None => Ok(Opening { input, lavfi, raw }),
         }

@@ -17,6 +17,15 @@ pub const OFF: &str = "#off ";
 /// and by which of FFmpeg's filters it is deinterlaced before all others, `#deinterlace "tape.avi" = "bwdif=mode=send_frame"`.
 const CUT: &str = "#cut ";
 const DEINTERLACE: &str = "#deinterlace ";
+/// FFmpeg's filters by which a recipe may deinterlace a clip. No others: many read and write files.
+pub const DEINTERLACERS: [&str; 6] = [
+    "bwdif=mode=send_frame",
+    "bwdif=mode=send_frame:parity=tff",
+    "bwdif=mode=send_frame:parity=bff",
+    "bwdif=mode=send_field",
+    "bwdif=mode=send_field:parity=tff",
+    "bwdif=mode=send_field:parity=bff",
+];
 
 /// Texts by the paths of the clips about which they are.
 pub type ByClip = BTreeMap<String, String>;
@@ -364,7 +373,7 @@ pub fn parse(text: &str, is_chain: bool) -> Result<RecipeText, RecipeFault> {
     // Filters that are not written as headers are all on.
     let read = write(&recipe, if off.len() == recipe.steps.len() { &off } else { &[] });
     let cuts = by_clip(text, CUT, "10-29,50-54", |frames| frames.parse::<Ranges>().is_ok())?;
-    let deinterlace = by_clip(text, DEINTERLACE, "bwdif=mode=send_frame", |_| true)?;
+    let deinterlace = by_clip(text, DEINTERLACE, DEINTERLACERS[0], |graph| DEINTERLACERS.contains(&graph))?;
     Ok(RecipeText { cuts, deinterlace, ..read })
 }
 
@@ -481,5 +490,8 @@ mod tests {
         assert_eq!((chain.seed.as_deref(), chain.steps[0].values["strength"].as_str()), (Some("7"), "6"));
         let fault = parse("[[filter]]\nname = \"noize\"\n", false).unwrap_err();
         assert_eq!((fault.line, fault.span), (Some(2), Some(18..25)));
+        // It is not run as another of FFmpeg's filters, which may read files.
+        let fault = parse("seed = 1\n#deinterlace \"a.avi\" = \"movie=b.avi\"\n", false).unwrap_err();
+        assert_eq!(fault.line, Some(2));
     }
 }

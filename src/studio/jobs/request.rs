@@ -1,10 +1,10 @@
 //! Jobs that the page adds, and those that it changes.
 
 use super::{Claim, JobRow, Jobs, MAX_JOBS, State};
-use crate::clips::GRAPHS;
 use crate::fault::Fault;
 use crate::keep::put;
 use crate::list::{LIST, document, jobs, remove};
+use grainfield_filters::forms::recipe::DEINTERLACERS;
 use grainfield_filters::frame::Transfer;
 use grainfield_filters::host::lock;
 use grainfield_filters::settings::toml_string;
@@ -224,7 +224,7 @@ pub(crate) fn check_options(options: &BTreeMap<String, String>) -> Result<(), Fa
         if key == "crf" && !value.parse::<f64>().is_ok_and(|crf| crf.is_finite() && crf >= 0.0) {
             return Err(Fault::new(format!("{value}: quality is a number from 0; lower is better")));
         }
-        if key == "lavfi" && !GRAPHS.contains(&value.as_str()) {
+        if key == "lavfi" && !DEINTERLACERS.contains(&value.as_str()) {
             return Err(Fault::new(format!("{value}: not a graph that a page may run")));
         }
         if key == "audio-codec" && value != "aac" {
