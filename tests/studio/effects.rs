@@ -108,11 +108,11 @@ fn an_effect_is_edited_shown_at_once_and_saved_on_request() {
     );
     b.until("return !!document.querySelector('[data-key=squash]')");
     let begun = std::time::Instant::now();
-    while !draft().contains("squash = ") && begun.elapsed().as_secs() < 40 {
+    while !draft().contains("squash = 1") && begun.elapsed().as_secs() < 40 {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     let text = draft();
-    for part in ["opacity-over = [[0, 0], [0.5, 1], [1, 0]]", "#0080ff", "squash = "] {
+    for part in ["opacity-over = [[0, 0], [0.5, 1], [1, 0]]", "#0080ff", "squash = 1"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     session.write("other.toml", &text);
