@@ -22,6 +22,19 @@ pub(crate) fn choose(b: &Browser, id: &str, value: &str) {
 }
 
 #[test]
+fn numbered_images_keep_their_name_and_digits() {
+    let session = Session::new();
+    session.run("render pattern:ramp:size=32x24:frames=3 shot.%04d.png --frame-offset 7").ok();
+    let (_studio, b) = page(&session, "shot.%04d.png");
+    b.settle();
+    b.press("F7");
+    for (id, name) in [("dpx", "shot-copy/shot-copy.%04d.dpx"), ("png", "shot-copy/shot-copy.%04d.png")] {
+        choose(&b, "deliver", id);
+        b.until(&format!("return document.querySelector('#r-output').value === '{name}' && document.querySelector('#r-deliver').value === '{id}'"));
+    }
+}
+
+#[test]
 fn a_render_says_what_becomes_of_it_and_of_grain() {
     let session = Session::new();
     let (_studio, b) = page(&session, "pattern:bars:size=128x96:frames=6");

@@ -54,12 +54,15 @@ fn clips_are_found_by_their_folders_and_opened_again() {
     b.until("return !document.querySelector('dialog[open]')");
     assert_eq!(b.run("return [s.clip.value.first, s.clip.value.last]"), json!([7, 9]));
     // Another folder, that was allowed.
-    b.press("Ctrl+O");
-    b.until("return !!document.querySelector('[aria-label=\"Other folders\"]')");
-    b.run(
-        "const e = document.querySelector('[aria-label=\"Other folders\"]'); e.selectedIndex = 1;
-         e.dispatchEvent(new Event('change'));",
-    );
+    let other_folder = || {
+        b.press("Ctrl+O");
+        b.until("return !!document.querySelector('[aria-label=\"Other folders\"]')");
+        b.run(
+            "const e = document.querySelector('[aria-label=\"Other folders\"]'); e.selectedIndex = 1;
+             e.dispatchEvent(new Event('change'));",
+        );
+    };
+    other_folder();
     click(&b, ".filelist button", "far.y4m", "dblclick");
     b.until("return !document.querySelector('dialog[open]')");
     assert_eq!(b.run("return s.clip.value.width"), json!(16));
@@ -67,6 +70,35 @@ fn clips_are_found_by_their_folders_and_opened_again() {
     click(&b, ".recent button", "shot.%04d.png", "click");
     b.until("return !document.querySelector('dialog[open]')");
     assert_eq!(b.run("return [s.clip.value.width, s.recent.value.length]"), json!([32, 2]));
+    // A folder that is all that fits what is typed is opened.
+    other_folder();
+    b.until(
+        "return [...document.querySelectorAll('.filelist button')].some((e) => e.textContent === 'night/')",
+    );
+    let give = |name: &str| {
+        b.run(&format!(
+            "const e = document.querySelector('#file-name'); e.value = '{name}';
+             e.dispatchEvent(new Event('input', {{ bubbles: true }})); await 0;
+             document.querySelector('dialog[open] footer .main').click();"
+        ));
+    };
+    give("nigh");
+    b.until("return [...document.querySelectorAll('.crumb')].at(-1).textContent === 'night'");
+    b.press("Escape");
+    // A recipe is saved in the folder that is shown, also if it has another name first.
+    b.run("s.addStep('noise');");
+    b.press("Ctrl+Shift+S");
+    b.until("return [...document.querySelectorAll('.crumb')].at(-1)?.textContent === 'night'");
+    give("hero.toml");
+    b.until("return !document.querySelector('dialog[open]')");
+    assert!(session.path("night/hero.toml").exists() && !session.path("hero.toml").exists());
+    b.press("Ctrl+Shift+S");
+    b.until("return document.querySelector('#file-name')?.value === 'hero.toml'");
+    b.run("document.querySelector('.crumb').click()");
+    b.until("return document.querySelectorAll('.crumb').length === 1");
+    b.run("document.querySelector('dialog[open] footer .main').click()");
+    b.until("return !document.querySelector('dialog[open]')");
+    assert!(session.path("hero.toml").exists());
 }
 
 /// A setting is given files that it reads.

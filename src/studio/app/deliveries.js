@@ -23,9 +23,9 @@ export const deliveriesOf = (alpha) => [
   { id: 'prores4', name: 'ProRes 4444', ending: '.mov', choice: { ...automatic, codec: 'prores_ks', 'pix-fmt': alpha ? 'yuva444p10' : 'yuv444p10', 'codec-opt': 'profile=4444' } },
   { id: 'dnxhr', name: 'DNxHR HQX, 10 bits 4:2:2', ending: '.mov', choice: { ...automatic, codec: 'dnxhd', 'pix-fmt': 'yuv422p10', 'codec-opt': 'profile=dnxhr_hqx' } },
   { id: 'ffv1', name: 'FFV1, without loss', ending: '.mkv', choice: { ...automatic, codec: 'ffv1' } },
-  { id: 'png', name: 'PNG images, 16 bits', ending: '/%06d.png', choice: { ...automatic, 'pix-fmt': alpha ? 'gbrap16' : 'gbrp16' } },
-  { id: 'dpx', name: 'DPX images', ending: '/%06d.dpx', choice: automatic },
-  { id: 'exr', name: 'EXR images', ending: '/%06d.exr', choice: automatic },
+  { id: 'png', name: 'PNG images, 16 bits', ending: '/.png', choice: { ...automatic, 'pix-fmt': alpha ? 'gbrap16' : 'gbrp16' } },
+  { id: 'dpx', name: 'DPX images', ending: '/.dpx', choice: automatic },
+  { id: 'exr', name: 'EXR images', ending: '/.exr', choice: automatic },
   { id: 'gif', name: 'GIF, for the web', ending: '.gif', choice: automatic },
 ];
 
@@ -57,14 +57,15 @@ export const qualities = { libx264: 18, libx265: 20, libsvtav1: 28, 'libaom-av1'
 /** Encoders that are known by another name. @type {Record<string, string>} */
 export const encoderNames = Object.fromEntries(codecs.map(([id, name]) => [id, name.split(' (')[0].split(',')[0]]));
 
-/** What the render loses, in one sentence; '' where nothing is lost.
+/** What the render loses, in a sentence or two; '' where nothing is lost.
  * @param {any} made what the server says @param {Choice} choice @param {boolean} alpha whether the picture has alpha
  * @param {boolean} fine whether the filters make grain */
 export function warningOf(made, choice, alpha, fine) {
   const { encoder } = made;
   const crf = choice.crf === '' ? 18 : Number(choice.crf);
-  if (alpha && !/^(yuva|gbra|ya|rgba|bgra|argb|abgr)/.test(made.format)) return `${made.format} has no alpha, which is lost: ProRes 4444, FFV1, PNG and EXR keep it.`;
-  if (made.lostBits) return `The result has more bits than ${made.format}: they are dithered to ${made.bits}.`;
+  const bits = made.lostBits ? `The result has more bits than ${made.format}: they are dithered to ${made.bits}.` : '';
+  if (alpha && !/^(yuva|gbra|ya|rgba|bgra|argb|abgr)/.test(made.format)) return `${made.format} has no alpha, which is lost: ProRes 4444, FFV1, PNG and EXR keep it. ${bits}`.trim();
+  if (bits) return bits;
   if (!fine) return '';
   if (/^lib(svtav1|aom|vpx)|^mpeg4|^librav1e/.test(encoder ?? '')) return `${encoderNames[encoder] ?? encoder} removes fine grain: H.265 tuned for grain, ProRes or DNxHR keep it.`;
   if (choice['codec-opt'] === small) return 'Fine grain is smoothed, so that the file stays small: H.264 tuned for grain keeps it.';

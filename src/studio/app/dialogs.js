@@ -7,7 +7,7 @@ import {
 } from './state.js';
 import { cuts } from './cutting.js';
 import { command, commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
-import { fileDialog } from './files.js';
+import { fileDialog, inLastFolder } from './files.js';
 import { startThumbs, withFilter } from './thumbs.js';
 import { spoken } from './controls.js';
 import { rank, synonyms } from './search.js';
@@ -177,7 +177,7 @@ async function save(path, was) {
 export function saveRecipe(as) {
   const path = recipePath.value;
   if (path && !as) save(path, originals.value[path]).catch(report);
-  else saveFile('Save the recipe', path || 'look.toml', save);
+  else saveFile('Save the recipe', path || inLastFolder('look.toml'), save);
 }
 
 /** Asks for a name and writes a file. @param {string} title @param {string} name @param {(path: string) => Promise<boolean>} write */

@@ -7,7 +7,7 @@ import { batch, doc, edit, editStep, effect, entry, messageOf, originals, report
 import { colourText, openCurve, pointsField, stepped } from './controls.js';
 import { isCurve, short } from './moving.js';
 import { saveFile, writeFile } from './dialogs.js';
-import { fileDialog } from './files.js';
+import { fileDialog, inLastFolder } from './files.js';
 import { icon } from './keys.js';
 
 /** @typedef {import('./state.js').Step} Step */
@@ -121,7 +121,7 @@ async function presetToFile(step) {
   const { id, name, values } = step;
   const { chain } = await post('/recipe', { clip: null, recipe: { steps: [{ name, values, off: false }] } });
   const { text } = await post('/effect', { chain });
-  saveFile('Edit the preset as an effect file', `${values.preset ?? 'effect'}.toml`, async (path) => {
+  saveFile('Edit the preset as an effect file', inLastFolder(`${values.preset ?? 'effect'}.toml`), async (path) => {
     if (!(await write(path, text))) return false;
     editStep(id, (s) => {
       const { preset, blend, light, colour, ...values } = s.values;

@@ -23,6 +23,10 @@ const readable = {
 
 /** The folder that was looked at last. */
 let lastFolder = '';
+/** @param {string} name */
+const folderOf = (name) => name.slice(0, Math.max(0, name.lastIndexOf('/')));
+/** @param {string} name of a file that is new */
+export const inLastFolder = (name) => (lastFolder ? `${lastFolder}/${name}` : name);
 
 /** Test signals, as inputs are named. */
 const signals = ['bars', 'ramp', 'grey', 'zoneplate', 'checker'];
@@ -35,8 +39,8 @@ export const size = (bytes) => {
 
 /** Lets a file be chosen, or a name be typed.
  * @param {string} title @param {string} kind of the files that are shown @param {(path: string) => unknown} done
- * @param {{name?: string, action?: string, clips?: boolean}} [options] `clips`: with their sizes and lengths, those opened last,
- *   and test signals */
+ * @param {{name?: string, action?: string, clips?: boolean}} [options] a name begins in its own folder; `clips`: with their sizes and
+ *   lengths, those opened last, and test signals */
 export function fileDialog(title, kind, done, { name = '', action = 'Open', clips = false } = {}) {
   const listing = signal(/** @type {Listing | null} */ (null));
   const typed = signal(name);
@@ -46,6 +50,8 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
   const known = signal(/** @type {Record<string, string>} */ ({}));
   let reading = new AbortController();
   const join = (/** @type {string} */ file) => (listing.value?.folder ? `${listing.value.folder}/${file}` : file);
+  /** A name is of the folder that is shown, unless it has one of its own. @param {string} name */
+  const named = (name) => (/[/:]/.test(name) ? name : join(name));
   /** Rows in sight whose properties are not known. */
   const waiting = new Set();
   const read = latest(async () => {
@@ -72,6 +78,8 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
     try {
       listing.value = /** @type {Listing} */ (await get(`/files?${new URLSearchParams({ folder: to })}`));
       lastFolder = to;
+      // A name that is written goes where one looks.
+      if (action !== 'Open') typed.value = typed.value.slice(typed.value.lastIndexOf('/') + 1);
       problem.value = '';
       typing();
       reading.abort();
@@ -89,14 +97,15 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
     const l = listing.value;
     // What is typed narrows the list, until it is the name of something in it.
     const text = action === 'Open' ? typed.value.trim().toLowerCase() : '';
-    const isNamed = l?.files.some((f) => join(f.name).toLowerCase() === text);
+    const isNamed = l?.files.some((f) => join(f.name).toLowerCase() === named(text).toLowerCase());
     const fits = (/** @type {string} */ name) => !text || isNamed || text.includes('/') || text.includes(':') || name.toLowerCase().includes(text);
     const folders = l?.folders.filter(fits) ?? [];
     const files = l?.files.filter((f) => readable[kind].test(f.name) && fits(f.name)) ?? [];
     const rows = [...folders.map((f) => `${f}/`), ...files.map((f) => f.name)];
     const places = l?.roots.filter(([, to]) => to !== l.trail[0]?.[1]) ?? [];
     return html`<form @submit=${submit(() => {
-        const chosen = at.value;
+        const isOnly = text && !isNamed && !/[/:]/.test(text) && rows.length === 1;
+        const chosen = at.value || (isOnly ? rows[0] : '');
         if (chosen.endsWith('/')) {
           [at.value, typed.value] = ['', ''];
           go(join(chosen.slice(0, -1)));
@@ -104,8 +113,7 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
         }
         if (chosen) return done(join(chosen));
         if (text && !rows.length && !/[/:%#*]/.test(text)) throw new Error(`nothing here has ${typed.value.trim()} in its name`);
-        const isOnly = text && !isNamed && !/[/:]/.test(text) && rows.length === 1 && files.length;
-        return typed.value.trim() ? done(isOnly ? join(files[0].name) : typed.value.trim()) : false;
+        return typed.value.trim() ? done(named(typed.value.trim())) : false;
       })}>
       <nav class="path" aria-label="Folder">
         <button type="button" title="The folder above" aria-label="The folder above" ?disabled=${!l || l.above === null} @click=${() => go(l?.above ?? '')}>↑</button>
@@ -143,5 +151,5 @@ export function fileDialog(title, kind, done, { name = '', action = 'Open', clip
     reading.abort();
     seen.disconnect();
   });
-  go(name.includes('/') ? name.slice(0, name.lastIndexOf('/')) : lastFolder);
+  go(name ? folderOf(name) : lastFolder);
 }

@@ -146,8 +146,11 @@ export function startFilters(root) {
     void clip.value;
     render(template(), root);
     const id = selectedStep.value?.id ?? 0;
-    // Another filter is shown from its title on.
-    if (id !== shown) root.querySelector('.settings')?.scrollTo(0, 0);
+    // Another filter is shown from its title on, and its row is in sight.
+    if (id !== shown) {
+      root.querySelector('.settings')?.scrollTo(0, 0);
+      root.querySelector('li.chosen')?.scrollIntoView({ block: 'nearest' });
+    }
     shown = id;
   });
 }

@@ -26,10 +26,15 @@ function proposed() {
   const made = `${stem.replace(/[._-]+$/, '')}-${look}`;
   // A single picture stays one, and scans stay images.
   const still = /^\.(png|tiff?|exr|dpx|jpe?g)$/i.test(ending) ? ending : '.png';
-  // Files keep the name and the digits of the clip's.
-  const [number] = /%0\dd|#+/.exec(c?.path.split('/').pop() ?? '') ?? ['%06d'];
-  if (isImage && c?.first !== c?.last) return /^\.(tiff?|exr|dpx)$/i.test(ending) ? `${made}/${made}.${number}${ending}` : `${made}.mkv`;
+  if (isImage && c?.first !== c?.last) return made + (/^\.(tiff?|exr|dpx)$/i.test(ending) ? completed(made, `/${ending}`) : '.mkv');
   return `${made}${isImage ? still : (videos.test(ending) && ending !== '.nut') || /^\.y4m$/i.test(ending) ? ending : '.mkv'}`;
+}
+
+/** An ending of an output; that of images gets the pattern of their names, with the digits of a numbered clip's.
+ * @param {string} stem @param {string} ending such as `/.png` */
+function completed(stem, ending) {
+  const digits = /%0\dd|#+/.exec(clip.value?.path.split('/').pop() ?? '');
+  return ending.replace(/^\/.*(?=\.)/, digits ? `/${stem.split('/').pop()}.${digits[0]}` : '/%06d');
 }
 
 /** @param {{name: string, off: boolean}[]} steps */
@@ -45,7 +50,8 @@ let last = { kind: '', choice: automatic, ending: '', audio: '', onError: '' };
 function initial(c) {
   const kind = `${c.planes.includes('A')} ${c.first === c.last}`;
   const before = last.kind === kind ? last : { kind, choice: automatic, ending: '', audio: '', onError: '' };
-  return { ...before, output: before.ending ? split(proposed())[0] + before.ending : proposed() };
+  const [stem] = split(proposed());
+  return { ...before, output: before.ending ? stem + completed(stem, before.ending) : proposed() };
 }
 
 /** Encoders of sound, beside the words of the option `--audio`. */
@@ -207,10 +213,10 @@ export function renderDialog(job = null) {
     // What the sound was given for another delivery is not meant for this one.
     if (one.sound || codecsOfSound.includes(audio.value)) audio.value = one.sound && sounds.some((s) => s.split(' ')[0] !== one.sound) ? one.sound : '';
     const stem = split(typed ? output.value : proposed())[0];
-    if (one.ending) output.value = stem + one.ending;
+    if (one.ending) output.value = stem + completed(stem, one.ending);
     else if (delivered() !== id) output.value = stem + split(proposed())[1];
   };
-  const same = (/** @type {typeof deliveries[0]} */ d) => JSON.stringify(d.choice) === JSON.stringify(choice.value) && (!d.ending || output.value.endsWith(d.ending) || (d.choice !== automatic && d.ending.startsWith('.') && isVideo()));
+  const same = (/** @type {typeof deliveries[0]} */ d) => JSON.stringify(d.choice) === JSON.stringify(choice.value) && (!d.ending || output.value.endsWith(d.ending.replace('/', '')) || (d.choice !== automatic && d.ending.startsWith('.') && isVideo()));
   const delivered = () => [...deliveries].reverse().find(same)?.id ?? '';
   const set = (/** @type {keyof Choice} */ id) => (/** @type {any} */ e) => {
     const next = { ...choice.value, [id]: e.target.value.trim() };
