@@ -147,6 +147,7 @@ impl Spec for FluidSpec {
             ripples: self.ripples as f32,
             row: 1.0 / input.height as f32,
             draft: self.draft,
+            speed: scene.speed() as f32,
         };
         let words = b"fluid 4".iter().map(|b| u64::from(*b)).chain(scene.words().into_iter().map(u64::from));
         let clock = Clock::new(input, scene.steps, self.start, words);

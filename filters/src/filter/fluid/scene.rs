@@ -118,6 +118,12 @@ impl Scene {
         Scene { params, set, solid, spacing, origin, steps, jet }
     }
 
+    /// What a parcel's path during the exposure is multiplied with to give its speed relative to one that has fallen
+    /// half a frame height.
+    pub(super) fn speed(&self) -> f64 {
+        2.0 / (self.params.frame * self.params.gravity.max(0.2).sqrt())
+    }
+
     /// The parcels, in frame heights from the frame's corner. A frame is exposed for half of its duration.
     pub(super) fn snapshot(&self, fluid: &Fluid2d) -> Vec<ParcelPoint> {
         let ([left, top], shutter) = (self.origin.map(|v| v as f32), (0.5 * self.params.frame) as f32);
