@@ -18,7 +18,7 @@ pub(super) const DROPLETS: usize = 4;
 const SIZES: [[f32; 2]; 2] = [[0.12, 0.45], [0.06, 0.22]];
 /// The fine drops of a parcel, and how far from it they are at most, in spacings.
 pub(super) const SPRAY: usize = 3;
-const FLIES: f32 = 8.0;
+const FLIES: f32 = 10.0;
 /// The largest radius, in frame heights.
 const LARGEST: f32 = 0.011;
 /// The distance of the others from the parcel, at most, in spacings.

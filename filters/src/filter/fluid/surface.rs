@@ -8,7 +8,7 @@ use super::drops::{Droplet, Droplets, ParcelPoint};
 use crate::noise::seed::mix64;
 use crate::simd::{Level, multiversion};
 
-/// At a node: the amount of liquid (1 inside), the slope along x and y, the depth, 0 to 1, and the foam.
+/// At a node: the amount of liquid (1 inside), the slope along x and y, the depth, 0 to 1, and how white it is.
 pub(super) type Node = [f32; 5];
 
 /// A surface over the frame.
@@ -113,11 +113,11 @@ pub(super) struct Shape {
 /// Where along its path a parcel is counted.
 const PATH: [f32; 3] = [-0.33, 0.0, 0.33];
 /// Liquid is where the amount is larger than this.
-pub(super) const EDGE: f32 = 0.22;
+pub(super) const EDGE: f32 = 0.3;
 /// The rim has its full height at this amount.
 const FULL: f32 = 0.95;
 /// Radii of the depth's kernel and of the ripples', in frame heights.
-const WIDE: f32 = 0.085;
+const WIDE: f32 = 0.12;
 const RIPPLE: f32 = 0.024;
 /// Nodes of the coarse grid per radius of ripples.
 const RIPPLE_NODES: f32 = 2.5;
@@ -128,15 +128,21 @@ const BULK: f32 = 0.75;
 const ROUND: f32 = 1.3;
 const RUFFLED: f32 = 0.04;
 /// Below this amount parcels count as isolated, and become droplets.
-const SPARSE: f32 = 0.36;
+const SPARSE: f32 = 0.45;
 /// The radius of thin parts, in frame heights.
 const THIN: f32 = 0.04;
 /// The spread of speeds nearby at which parcels begin to foam, and over which they come to foam wholly.
-const CALM: f32 = 0.14;
-const WILD: f32 = 0.35;
+const CALM: f32 = 0.05;
+const WILD: f32 = 0.16;
 /// The radius of bubbles in spacings, and how white foam is.
-const BUBBLES: f32 = 1.3;
+const BUBBLES: f32 = 1.1;
 const WHITE: f32 = 0.9;
+/// Spray flies off where there is less than this, from parcels at least so wild.
+const OPEN: f32 = 0.75;
+const TORN: f32 = 0.15;
+/// The depth at which ripples gather light, in frame heights, and the brightness of that.
+const BED: f32 = 0.01;
+const CAUSTIC: f32 = 0.1;
 
 /// A row of weights of a round kernel `(1 - r^2)^3` with a radius in nodes, normalised to a sum of 1.
 fn weights(radius: f32) -> Vec<f32> {
@@ -199,10 +205,16 @@ impl Shape {
         ([n(self.aspect), n(1.0)], per, before)
     }
 
+    /// The number of nodes per node of the coarse grid.
+    fn coarse(&self, per: f32) -> usize {
+        ((RIPPLE * per / RIPPLE_NODES) as usize).max(1)
+    }
+
     /// The size in bytes of a surface and its buffers.
     pub(super) fn bytes(&self) -> usize {
-        let ([w, h], ..) = self.grid();
-        w * h * (size_of::<Node>() + 48) + (1 << 16)
+        let ([w, h], per, _) = self.grid();
+        let by = self.coarse(per);
+        w * h * (size_of::<Node>() + 56) + w * h / (by * by) * 80 + (1 << 16)
     }
 
     /// The surface of parcels, whose positions are in frame heights from the frame's corner, each with its number.
@@ -253,10 +265,11 @@ impl Shape {
                 let t = ((at - EDGE) / (FULL - EDGE)).clamp(0.0, 1.0);
                 let steep = rim * (2.0 - 2.0 * t) / (FULL - EDGE);
                 let (a, b) = (&line[*i], &line[i + 1]);
-                let [d, gx, gy] = [0, 1, 2].map(|k: usize| a[k] + (b[k] - a[k]) * f);
+                let [d, gx, gy, bright] = [0, 1, 2, 4].map(|k: usize| a[k] + (b[k] - a[k]) * f);
                 let full = t * (2.0 - t);
-                let white = foam.get(y * w + x).map_or(0.0, |v| v / (1.0 + v));
-                nodes.push([at, steep * dx + full * gx, steep * dy + full * gy, d * d.sqrt() * full, WHITE * white]);
+                let foam = foam.get(y * w + x).map_or(0.0, |v| v / (1.0 + v));
+                let white = WHITE * foam + full * d * bright;
+                nodes.push([at, steep * dx + full * gx, steep * dy + full * gy, d * d.sqrt() * full, white]);
             }
         }
         Surface { size, origin: [first; 2], per, nodes, drops: Droplets::new(drops) }
@@ -288,8 +301,13 @@ impl Shape {
     }
 
     /// How wildly the liquid moves around each parcel, 0 to 1: the spread of the speeds nearby.
-    fn wild(&self, level: Level, (size, per, first): ([usize; 2], f32, f32), places: &[ParcelPoint]) -> Vec<f32> {
-        let by = ((RIPPLE * per / RIPPLE_NODES) as usize).max(1);
+    fn wild(
+        &self,
+        level: Level,
+        (size, per, first): ([usize; 2], f32, f32),
+        places: &[ParcelPoint],
+    ) -> Vec<f32> {
+        let by = self.coarse(per);
         let size = size.map(|n| n.div_ceil(by) + 1);
         let per = per / by as f32;
         // The mass, the momentum and the energy.
@@ -331,24 +349,22 @@ impl Shape {
         wild: &[f32],
         spare: &mut Vec<f32>,
     ) -> Vec<f32> {
+        if wild.iter().all(|wild| *wild <= 0.0) {
+            return Vec::new();
+        }
         let mut counts = vec![0u32; on.size[0] * on.size[1]];
-        let mut any = false;
         for (place, wild) in places.iter().zip(wild).filter(|(_, wild)| **wild > 0.0) {
             let hash = mix64(u64::from(place.id) + (1 << 41));
             let many = (hash >> 40 & 0xff) as u32;
-            let part = (wild * 16.0) as u32 * (many * many >> 8);
-            any = true;
+            let part = (wild * 64.0) as u32 * (64 + (many * many >> 8));
             let at = [0, 8].map(|b: u32| (hash >> b & 0xff) as f32 / 256.0 - 0.5);
             let at = [0, 1].map(|k: usize| place.at[k] + self.spacing * at[k]);
             for (at, by) in on.along(ParcelPoint { at, ..*place }) {
-                counts[at] = counts[at].saturating_add((by >> 6) * part);
+                counts[at] = counts[at].saturating_add((by >> 8) * part);
             }
         }
-        if !any {
-            return Vec::new();
-        }
         let one = self.spacing * on.per;
-        let unit = one * one / (1024.0 * 16.0 * 85.0 * PATH.len() as f32);
+        let unit = one * one / (256.0 * 64.0 * 149.0 * PATH.len() as f32);
         let mut grid: Vec<f32> = counts.iter().map(|n| *n as f32 * unit).collect();
         smooth(level, &mut grid, on.size, &weights((BUBBLES * one).max(1.5)), spare);
         grid
@@ -357,10 +373,10 @@ impl Shape {
     /// The fine drops that wild parcels at the surface throw off.
     fn spray(&self, coverage: &[f32], on: NodeGrid, places: &[ParcelPoint], wild: &[f32]) -> Vec<Droplet> {
         let mut drops = Vec::new();
-        for (place, wild) in places.iter().zip(wild).filter(|(_, wild)| **wild > 0.15) {
+        for (place, wild) in places.iter().zip(wild).filter(|(_, wild)| **wild > TORN) {
             let Some(shares) = on.shares(place.at) else { continue };
             let near: f32 = shares.iter().map(|(at, by)| coverage[*at] * (*by as f32 / 65536.0)).sum();
-            if near < 0.75 {
+            if near < OPEN {
                 drops.extend(Droplet::spray(place, self.spacing, *wild));
             }
         }
@@ -376,8 +392,7 @@ impl Shape {
         first: f32,
         places: &[ParcelPoint],
     ) -> DepthGrid {
-        // The number of nodes per node of the coarse grid.
-        let by = ((RIPPLE * per / RIPPLE_NODES) as usize).max(1);
+        let by = self.coarse(per);
         let size = [w.div_ceil(by) + 1, h.div_ceil(by) + 1];
         let mut grid = vec![0f32; size[0] * size[1]];
         for (j, row) in grid.chunks_exact_mut(size[0]).enumerate() {
@@ -407,7 +422,14 @@ impl Shape {
         for y in 0..h {
             for x in 0..w {
                 let [dx, dy] = slope(size, [x, y], per, |at| bulk * grid[at] + round * thin[at] + waves[at]);
-                nodes.push([grid[y * w + x], dx, dy, 0.0, 0.0]);
+                // Light gathers under what bulges.
+                let bulge = waves[y * w + x.saturating_sub(1)]
+                    + waves[y * w + (x + 1).min(w - 1)]
+                    + waves[y.saturating_sub(1) * w + x]
+                    + waves[(y + 1).min(h - 1) * w + x]
+                    - 4.0 * waves[y * w + x];
+                let gather = 1.0 / (1.0 + BED * per * per * bulge).max(0.25);
+                nodes.push([grid[y * w + x], dx, dy, 0.0, CAUSTIC * (gather - 0.8).max(0.0)]);
             }
         }
         DepthGrid { nodes, size, by }
