@@ -114,7 +114,7 @@ pub(super) struct Streak {
     /// The direction of the path, and half of its length.
     way: [f32; 2],
     path: f32,
-    /// The same and the radius, but at least some half a sample.
+    /// The same and the radius, but at least half a sample and some more.
     half: f32,
     radius: f32,
     /// The true radius relative to that one: smaller droplets are fainter instead.
@@ -141,7 +141,7 @@ impl Streak {
         let [u, v] = drop.reach;
         let path = (u * u + v * v).sqrt();
         let way = if path > 0.0 { [u / path, v / path] } else { [0.0, 1.0] };
-        let radius = if drop.radius > 0.6 * pixel { drop.radius } else { 0.6 * pixel };
+        let radius = if drop.radius > 0.85 * pixel { drop.radius } else { 0.85 * pixel };
         let half = if path > 0.5 * pixel { path } else { 0.5 * pixel };
         let lens = drop.radius / (LENS * pixel);
         let lens = if lens < 1.0 { lens } else { 1.0 };

@@ -135,7 +135,7 @@ const THIN: f32 = 0.04;
 const CALM: f32 = 0.05;
 const WILD: f32 = 0.16;
 /// The radius of bubbles in spacings, and how white foam is.
-const BUBBLES: f32 = 1.1;
+const BUBBLES: f32 = 0.8;
 const WHITE: f32 = 0.9;
 /// Spray flies off where there is less than this, from parcels at least so wild.
 const OPEN: f32 = 0.75;
@@ -214,7 +214,7 @@ impl Shape {
     pub(super) fn bytes(&self) -> usize {
         let ([w, h], per, _) = self.grid();
         let by = self.coarse(per);
-        w * h * (size_of::<Node>() + 56) + w * h / (by * by) * 80 + (1 << 16)
+        w * h * (size_of::<Node>() + 60) + w * h / (by * by) * 80 + (1 << 16)
     }
 
     /// The surface of parcels, whose positions are in frame heights from the frame's corner, each with its number.
@@ -340,7 +340,7 @@ impl Shape {
         places.iter().map(parcel).collect()
     }
 
-    /// The bubbles of wild parcels at the nodes. Each has its own number of them, so that they move with the flow.
+    /// The bubbles of wild parcels at the nodes. Each parcel has its own two clusters, so that they move with the flow.
     fn foam(
         &self,
         level: Level,
@@ -352,19 +352,21 @@ impl Shape {
         if wild.iter().all(|wild| *wild <= 0.0) {
             return Vec::new();
         }
-        let mut counts = vec![0u32; on.size[0] * on.size[1]];
+        let mut counts = vec![0u64; on.size[0] * on.size[1]];
         for (place, wild) in places.iter().zip(wild).filter(|(_, wild)| **wild > 0.0) {
-            let hash = mix64(u64::from(place.id) + (1 << 41));
-            let many = (hash >> 40 & 0xff) as u32;
-            let part = (wild * 64.0) as u32 * (64 + (many * many >> 8));
-            let at = [0, 8].map(|b: u32| (hash >> b & 0xff) as f32 / 256.0 - 0.5);
-            let at = [0, 1].map(|k: usize| place.at[k] + self.spacing * at[k]);
-            for (at, by) in on.along(ParcelPoint { at, ..*place }) {
-                counts[at] = counts[at].saturating_add((by >> 8) * part);
+            for k in 0..2 {
+                let hash = mix64(2 * u64::from(place.id) + k + (1 << 41));
+                let many = hash >> 40 & 0xff;
+                let part = (wild * 64.0) as u64 * (64 + (many * many >> 8));
+                let away = [0, 8].map(|b: u32| (hash >> b & 0xff) as f32 / 256.0 - 0.5);
+                let at = [0, 1].map(|k: usize| place.at[k] + self.spacing * away[k]);
+                for (at, by) in on.along(ParcelPoint { at, ..*place }) {
+                    counts[at] += u64::from(by) * part;
+                }
             }
         }
         let one = self.spacing * on.per;
-        let unit = one * one / (256.0 * 64.0 * 149.0 * PATH.len() as f32);
+        let unit = one * one / (2.0 * 65536.0 * 64.0 * 149.0 * PATH.len() as f32);
         let mut grid: Vec<f32> = counts.iter().map(|n| *n as f32 * unit).collect();
         smooth(level, &mut grid, on.size, &weights((BUBBLES * one).max(1.5)), spare);
         grid
