@@ -113,7 +113,7 @@ pub(super) struct Shape {
 /// Where along its path a parcel is counted.
 const PATH: [f32; 3] = [-0.33, 0.0, 0.33];
 /// Liquid is where the amount is larger than this.
-pub(super) const EDGE: f32 = 0.3;
+pub(super) const EDGE: f32 = 0.26;
 /// The rim has its full height at this amount.
 const FULL: f32 = 0.95;
 /// Radii of the depth's kernel and of the ripples', in frame heights.
@@ -128,7 +128,7 @@ const BULK: f32 = 0.75;
 const ROUND: f32 = 1.3;
 const RUFFLED: f32 = 0.04;
 /// Below this amount parcels count as isolated, and become droplets.
-const SPARSE: f32 = 0.45;
+const SPARSE: f32 = 0.42;
 /// The radius of thin parts, in frame heights.
 const THIN: f32 = 0.04;
 /// The spread of speeds nearby at which parcels begin to foam, and over which they come to foam wholly.

@@ -116,8 +116,8 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 5]> 
             let lone = shared(fast, fast.size, fast.per, 0.0, 256.0, &[(*p, 1.0)]);
             let nodes = (0..h).flat_map(|y| (0..w).map(move |x| (x, y)));
             let near: f64 = nodes.map(|(x, y)| lone[y][x] * coverage[y][x]).sum();
-            let inside = lone.iter().flatten().any(|v| *v > 0.0) && alone < 0.45;
-            let part = ((0.45 - near) / (0.45 - alone)).clamp(0.0, 1.0);
+            let inside = lone.iter().flatten().any(|v| *v > 0.0) && alone < 0.42;
+            let part = ((0.42 - near) / (0.42 - alone)).clamp(0.0, 1.0);
             along(p, if inside { one * one * (part * 256.0).floor() / 256.0 } else { 0.0 })
         })
         .collect();
