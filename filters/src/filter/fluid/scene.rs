@@ -32,7 +32,7 @@ const ARCS: [(f64, f64, f64, f64); 2] = [(0.035, 0.28, 0.95, 0.03), (0.1, 0.36, 
 
 /// How uneven the jets are, of their speed: of the fountain and of the stream; the length of a gust, in frame heights; and
 /// how much more some parcels stray.
-const ROUGH: [f64; 2] = [0.007, 0.005];
+const ROUGH: [f64; 2] = [0.01, 0.005];
 const GUST: f64 = 0.09;
 const STRAY: f64 = 5.0;
 
@@ -261,7 +261,7 @@ impl Scene {
             Kind::Dam | Kind::Drop | Kind::Shape => {}
             Kind::Fountain => {
                 // Rows are farther apart than at rest: where the jets slow down, they draw together.
-                let rate = self.jet / (env("GAP", 1.5) * self.spacing);
+                let rate = self.jet / (1.5 * self.spacing);
                 // From both ends of the basin alternately.
                 let end = |row: u64| if row.is_multiple_of(2) { 0.02 } else { self.params.aspect - 0.02 };
                 for row in due(rate) {
@@ -275,7 +275,7 @@ impl Scene {
                             let lean = lean * (self.params.aspect / 1.78).min(1.0);
                             let speed = [side * lean * sway * strength, -part * strength];
                             let jet = (mouth, speed, wide, from - born);
-                            let rough = (env("ROUGH", ROUGH[0]), index);
+                            let rough = (ROUGH[0], index);
                             self.jet_row(fluid, &mut new, row, jet, rough, [end(row), 1.0]);
                         }
                     }
@@ -336,7 +336,7 @@ impl Scene {
         let aside = if row.is_multiple_of(2) { 0.25 } else { -0.25 };
         let d = self.spacing;
         let uneven = rough * (speed[0] * speed[0] + speed[1] * speed[1]).sqrt();
-        let rng = |key: u64, at: u64| Rng::new(self.params.seed ^ key ^ jet << 32, at);
+        let rng = |key: u64, at: u64| Rng::new(self.params.seed ^ key ^ (jet << 32), at);
         let gust = |at: u64| {
             let mut rng = rng(0x6775_7374, at);
             [0; 2].map(|_| rng.range(-uneven, uneven))
@@ -378,4 +378,3 @@ const MAX_STEPS: u64 = 1 << 20;
 pub(super) fn max_parcels(count: usize) -> usize {
     count + count / 8 + 64
 }
-fn env(k: &str, d: f64) -> f64 { std::env::var(k).ok().and_then(|v| v.parse().ok()).unwrap_or(d) }

@@ -357,7 +357,7 @@ impl Shape {
             for k in 0..2 {
                 let hash = mix64(2 * u64::from(place.id) + k + (1 << 41));
                 let many = hash >> 40 & 0xff;
-                let part = (wild * 64.0) as u64 * (64 + (many * many >> 8));
+                let part = (wild * 64.0) as u64 * (64 + ((many * many) >> 8));
                 let away = [0, 8].map(|b: u32| (hash >> b & 0xff) as f32 / 256.0 - 0.5);
                 let at = [0, 1].map(|k: usize| place.at[k] + self.spacing * away[k]);
                 for (at, by) in on.along(ParcelPoint { at, ..*place }) {
