@@ -32,7 +32,7 @@ use crate::settings::{Animated, ImageAsset, SettingError, Unit, Values};
 use crate::simd::Level;
 use crate::{choices, settings};
 use composite::SurfaceLayer;
-use drops::{DROPLETS, Droplet, ParcelPoint};
+use drops::{DROPLETS, Droplet, ParcelPoint, SPRAY};
 use paint::LiquidLook;
 use scene::{Kind, Scene, SceneParams};
 use std::sync::Arc;
@@ -147,8 +147,9 @@ impl Spec for FluidSpec {
             ripples: self.ripples as f32,
             row: 1.0 / input.height as f32,
             draft: self.draft,
+            speed: scene.speed() as f32,
         };
-        let words = b"fluid 4".iter().map(|b| u64::from(*b)).chain(scene.words().into_iter().map(u64::from));
+        let words = b"fluid 5".iter().map(|b| u64::from(*b)).chain(scene.words().into_iter().map(u64::from));
         let clock = Clock::new(input, scene.steps, self.start, words);
         // Some pictures have no colours.
         let weights = weights(input)?;
@@ -227,7 +228,7 @@ impl Render for Fluid {
         let row = self.format.width as usize * 6 * 4;
         Memory {
             fixed: parcels * each + cells as usize * 8 + (1 << 20),
-            per_frame: parcels * (size_of::<ParcelPoint>() + DROPLETS * size_of::<Droplet>())
+            per_frame: parcels * (size_of::<ParcelPoint>() + (DROPLETS + SPRAY) * size_of::<Droplet>() + 4)
                 + self.surface.bytes()
                 + row
                 + (1 << 16),

@@ -95,7 +95,7 @@ impl SurfaceLayer<'_> {
         let width = format.width as usize;
         let n = width;
         let [line, cover, x, y, back, tint, white] =
-            scratch.buffers::<f32, 7>([4 * surface.size[0], n, n, n, n, n, n]);
+            scratch.buffers::<f32, 7>([5 * surface.size[0], n, n, n, n, n, n]);
         let line: &mut [Node] = bytemuck::cast_slice_mut(line);
         let mut all = RowShading { cover, x, y, back, tint, white };
         let tall = format.height as f32;

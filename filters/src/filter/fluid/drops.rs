@@ -16,6 +16,9 @@ pub(super) struct ParcelPoint {
 pub(super) const DROPLETS: usize = 4;
 /// The radii of the first droplet and of the others, in spacings: the smallest, and how much larger the largest is.
 const SIZES: [[f32; 2]; 2] = [[0.12, 0.45], [0.06, 0.22]];
+/// The fine drops of a parcel, and how far from it they are at most, in spacings.
+pub(super) const SPRAY: usize = 3;
+const FLIES: f32 = 10.0;
 /// The largest radius, in frame heights.
 const LARGEST: f32 = 0.011;
 /// The distance of the others from the parcel, at most, in spacings.
@@ -64,6 +67,25 @@ impl Droplet {
             }
         })
     }
+
+    /// The spray of a parcel at the surface: fine drops that fly off from it.
+    pub(super) fn spray(place: &ParcelPoint, spacing: f32, wild: f32) -> [Droplet; SPRAY] {
+        core::array::from_fn(|k| {
+            let hash = mix64(u64::from(place.id) * SPRAY as u64 + k as u64 + (1 << 42));
+            let [size, x, y, speed] = [0, 16, 32, 48].map(|b| (hash >> b & 0xffff) as f32 / 65536.0);
+            let away = spacing * wild * FLIES * (0.2 + speed);
+            let radius = spacing * wild * (0.04 + 0.12 * (size * size * size));
+            let speed = 0.35 + 0.3 * speed;
+            let [u, v] = place.motion.map(|v| v * speed);
+            // They spread as they fly.
+            let [x, y] = [x - 0.5, y - 0.65];
+            Droplet {
+                at: [place.at[0] + away * x, place.at[1] + away * y],
+                reach: [u + 0.5 * x * v.abs(), v + 0.5 * y * u.abs()],
+                radius,
+            }
+        })
+    }
 }
 
 impl Droplets {
@@ -92,11 +114,13 @@ pub(super) struct Streak {
     /// The direction of the path, and half of its length.
     way: [f32; 2],
     path: f32,
-    /// The same and the radius, but at least some half a sample.
+    /// The same and the radius, but at least half a sample and some more.
     half: f32,
     radius: f32,
     /// The true radius relative to that one: smaller droplets are fainter instead.
     faint: f32,
+    /// How much of a lens it is: one of few samples has no picture in it.
+    lens: f32,
 }
 
 /// What a droplet is at a sample: its opacity before smoothing, and the slope of its surface.
@@ -104,6 +128,9 @@ pub(super) type Seen = (f32, [f32; 2]);
 
 /// How much more than in proportion to its time a streak is seen.
 const GAIN: f32 = 1.5;
+/// The brightness of a long or fine streak, and the radius of a whole lens in samples.
+const GLEAM: f32 = 0.55;
+const LENS: f32 = 3.0;
 /// The largest square of a normal's sideways part.
 const STEEP: f32 = 0.85;
 
@@ -114,9 +141,12 @@ impl Streak {
         let [u, v] = drop.reach;
         let path = (u * u + v * v).sqrt();
         let way = if path > 0.0 { [u / path, v / path] } else { [0.0, 1.0] };
-        let radius = if drop.radius > 0.6 * pixel { drop.radius } else { 0.6 * pixel };
+        let radius = if drop.radius > 0.85 * pixel { drop.radius } else { 0.85 * pixel };
         let half = if path > 0.5 * pixel { path } else { 0.5 * pixel };
-        Streak { y: y - drop.at[1], x: drop.at[0], way, half, path, radius, faint: drop.radius / radius }
+        let lens = drop.radius / (LENS * pixel);
+        let lens = if lens < 1.0 { lens } else { 1.0 };
+        let faint = drop.radius / radius;
+        Streak { y: y - drop.at[1], x: drop.at[0], way, half, path, radius, faint, lens }
     }
 
     /// The first and last x in the row.
@@ -132,10 +162,12 @@ impl Streak {
         [self.x + middle - more, self.x + middle + more]
     }
 
-    /// How long it is: 0 for a ball, 1 for a line.
+    /// The brightness of what it scatters of the sky's light: more, the longer or the finer it is.
     #[inline(always)]
-    pub(super) fn length(&self) -> f32 {
-        self.path / (self.path + 2.0 * self.radius)
+    pub(super) fn gleam(&self) -> f32 {
+        let long = self.path / (self.path + 2.0 * self.radius);
+        let fine = 1.0 - self.lens;
+        GLEAM * (long + fine - long * fine)
     }
 
     /// What is seen of it at an `x`.
@@ -162,7 +194,7 @@ impl Streak {
         let (end, across) = ((along - near) / r, across / r);
         let square = end * end + across * across;
         let square = if square < STEEP { square } else { STEEP };
-        let steep = -1.0 / (1.0 - square).sqrt();
+        let steep = -self.lens / (1.0 - square).sqrt();
         let slope = [steep * (end * u - across * v), steep * (end * v + across * u)];
         Some((if seen < 1.0 { seen } else { 1.0 }, slope))
     }

@@ -87,13 +87,14 @@ impl RowShading<'_> {
 
 /// Half of the range of amounts over which the edge fades.
 const SOFT: f32 = 0.05;
-/// The depth of a droplet, and the brightness of a long streak: it scatters the light of the sky.
+/// The depth of a droplet.
 const DROP_DEPTH: f32 = 0.1;
-const GLEAM: f32 = 0.55;
 /// What the tint and the highlights keep in darkness, and the most that they have of the usual.
 const DIM_TINT: f32 = 0.1;
 const DIM_WHITE: f32 = 0.3;
 const BRIGHT_TINT: f32 = 1.2;
+/// The light that the deepest liquid loses.
+const DARK_DEPTH: f32 = 0.15;
 /// The largest refraction, in frame heights.
 pub(super) const MAX_OFFSET: f32 = 0.08;
 /// The half vector between the light, from above on the left, and the viewer.
@@ -107,13 +108,13 @@ const SPARK: f32 = 1.1;
 const SKY: f32 = 0.6;
 const RELIEF: f32 = 0.14;
 const THROUGH: f32 = 0.6;
-const GRAZING: f32 = 0.5;
+const GRAZING: f32 = 0.8;
 /// Tall windows on both sides: where the normal points for their reflections, how far these reach, and their brightness.
 const WINDOWS: [(f32, f32); 2] = [(-0.5, 0.3), (0.55, 0.12)];
 const WINDOW: f32 = 0.15;
 /// The darkening of slopes, of rims that face the light, and of slopes away from it.
 const RIM_DARK: f32 = 0.30;
-const RIM_SHADE: f32 = 0.75;
+const RIM_SHADE: f32 = 0.4;
 const SHADE: f32 = 0.20;
 
 multiversion! {
@@ -158,7 +159,7 @@ fn shade_row_body(
         xs[k] = a[1] + (b[1] - a[1]) * f;
         ys[k] = a[2] + (b[2] - a[2]) * f;
         back[k] = a[3] + (b[3] - a[3]) * f;
-        white[k] = 0.0;
+        white[k] = a[4] + (b[4] - a[4]) * f;
     }
     for streak in surface.drops.near(row.y, pixel).map(|d: &Droplet| Streak::new(d, row.y, pixel)) {
         for k in samples(&streak) {
@@ -173,7 +174,7 @@ fn shade_row_body(
             xs[k] += (sx - xs[k]) * by;
             ys[k] += (sy - ys[k]) * by;
             back[k] += (DROP_DEPTH - back[k]) * by;
-            white[k] += (GLEAM * streak.length() - white[k]) * by;
+            white[k] += (streak.gleam() - white[k]) * by;
         }
     }
     let mut to = 0;
@@ -255,7 +256,7 @@ fn shade(look: &LiquidLook, row: &Row, from: usize, out: &mut RowShading<'_>) {
         xs[k] = bx * limit * row.scale[0];
         ys[k] = by * limit * row.scale[1];
         back[k] = left * clear;
-        tint[k] = left * (1.0 - clear) * bright_tint;
+        tint[k] = left * (1.0 - clear) * bright_tint * (1.0 - DARK_DEPTH * deep);
         white[k] = light * bright_white;
     }
 }

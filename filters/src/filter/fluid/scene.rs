@@ -30,6 +30,12 @@ const BASIN: f64 = 0.25;
 /// The fountain's arcs to either side: distance from the middle, slope, speed relative to the jet's, and width.
 const ARCS: [(f64, f64, f64, f64); 2] = [(0.035, 0.28, 0.95, 0.03), (0.1, 0.36, 0.65, 0.022)];
 
+/// How uneven the jets are, of their speed: of the fountain and of the stream; the length of a gust, in frame heights; and
+/// how much more some parcels stray.
+const ROUGH: [f64; 2] = [0.01, 0.005];
+const GUST: f64 = 0.09;
+const STRAY: f64 = 5.0;
+
 /// The settings of a scene.
 #[derive(Clone, Debug)]
 pub(super) struct SceneParams {
@@ -116,6 +122,12 @@ impl Scene {
         });
         params.solid = None;
         Scene { params, set, solid, spacing, origin, steps, jet }
+    }
+
+    /// What a parcel's path during the exposure is multiplied with to give its speed relative to one that has fallen
+    /// half a frame height.
+    pub(super) fn speed(&self) -> f64 {
+        2.0 / (self.params.frame * self.params.gravity.max(0.2).sqrt())
     }
 
     /// The parcels, in frame heights from the frame's corner. A frame is exposed for half of its duration.
@@ -249,7 +261,7 @@ impl Scene {
             Kind::Dam | Kind::Drop | Kind::Shape => {}
             Kind::Fountain => {
                 // Rows are farther apart than at rest: where the jets slow down, they draw together.
-                let rate = self.jet / (1.8 * self.spacing);
+                let rate = self.jet / (1.5 * self.spacing);
                 // From both ends of the basin alternately.
                 let end = |row: u64| if row.is_multiple_of(2) { 0.02 } else { self.params.aspect - 0.02 };
                 for row in due(rate) {
@@ -257,13 +269,14 @@ impl Scene {
                     let sway =
                         1.0 + 0.06 * libm::sin(TAU * 0.21 * born) + 0.03 * libm::sin(TAU * 0.57 * born);
                     let strength = self.jet * (0.98 + 0.02 * libm::sin(TAU * 0.33 * born));
-                    for (aside, lean, part, wide) in ARCS {
-                        for side in [-1.0, 1.0] {
+                    for (n, (aside, lean, part, wide)) in (0..).zip(ARCS) {
+                        for (side, index) in [(-1.0, 2 * n), (1.0, 2 * n + 1)] {
                             let mouth = [0.5 * self.params.aspect + side * aside, 1.0 - BASIN];
                             let lean = lean * (self.params.aspect / 1.78).min(1.0);
                             let speed = [side * lean * sway * strength, -part * strength];
                             let jet = (mouth, speed, wide, from - born);
-                            self.jet_row(fluid, &mut new, row, jet, [end(row), 1.0]);
+                            let rough = (ROUGH[0], index);
+                            self.jet_row(fluid, &mut new, row, jet, rough, [end(row), 1.0]);
                         }
                     }
                 }
@@ -277,7 +290,8 @@ impl Scene {
                     let mouth = [0.30 * self.params.aspect + 0.3 * sway, -0.08];
                     let speed = [sway * self.jet, self.jet];
                     let end = self.params.aspect - 0.02;
-                    self.jet_row(fluid, &mut new, row, (mouth, speed, 0.06, from - born), [end, 1.0]);
+                    let jet = (mouth, speed, 0.06, from - born);
+                    self.jet_row(fluid, &mut new, row, jet, (ROUGH[1], 0), [end, 1.0]);
                 }
             }
             Kind::Rain => {
@@ -306,23 +320,40 @@ impl Scene {
         [x.clamp(0.0, w), y.clamp(0.0, h), speed[0] as f32, speed[1] as f32]
     }
 
-    /// A row of a jet, from a nozzle of this width, with this speed and age.
+    /// A row of a jet, from a nozzle of this width, with this speed and age. Gusts and strays of the jet break it up.
+    #[allow(clippy::too_many_arguments)]
     fn jet_row(
         &self,
         fluid: &mut Fluid2d,
         new: &mut Vec<[f32; 4]>,
         row: u64,
         (mouth, speed, wide, ago): ([f64; 2], [f64; 2], f64, f64),
+        (rough, jet): (f64, u64),
         drain: [f64; 2],
     ) {
         let n = ((wide / self.spacing + 0.5) as i64).max(1);
         // Every second row is shifted by half a parcel.
         let aside = if row.is_multiple_of(2) { 0.25 } else { -0.25 };
         let d = self.spacing;
+        let uneven = rough * (speed[0] * speed[0] + speed[1] * speed[1]).sqrt();
+        let rng = |key: u64, at: u64| Rng::new(self.params.seed ^ key ^ (jet << 32), at);
+        let gust = |at: u64| {
+            let mut rng = rng(0x6775_7374, at);
+            [0; 2].map(|_| rng.range(-uneven, uneven))
+        };
+        let at = row as f64 * d / GUST;
+        let (before, after, part) = (gust(at as u64), gust(at as u64 + 1), at - at.floor());
+        let speed = [0, 1].map(|k: usize| speed[k] + before[k] + (after[k] - before[k]) * part);
+        let mut rng = rng(0x7374_7261, row);
+        let mut stray = |v: f64| {
+            let far = rng.range(-1.0, 1.0);
+            v + STRAY * uneven * far * far * far
+        };
         let parcels: Vec<_> = (0..n)
             .map(|i| {
                 let x = (i as f64 - 0.5 * (n - 1) as f64 + aside) * d;
-                self.parcel([mouth[0] + x + speed[0] * ago, mouth[1] + speed[1] * ago], speed)
+                let at = [mouth[0] + x + speed[0] * ago, mouth[1] + speed[1] * ago];
+                self.parcel(at, speed.map(&mut stray))
             })
             .collect();
         self.add(fluid, new, &parcels, drain);

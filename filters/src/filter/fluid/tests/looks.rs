@@ -20,8 +20,15 @@ fn scene(kind: Kind) -> (Scene, Shape) {
         solid: None,
     });
     let spacing = scene.set.spacing;
-    let shape =
-        Shape { aspect: 16.0 / 9.0, spacing, smoothness: 0.3, ripples: 1.0, row: 1.0 / 540.0, draft: false };
+    let shape = Shape {
+        aspect: 16.0 / 9.0,
+        spacing,
+        smoothness: 0.3,
+        ripples: 1.0,
+        row: 1.0 / 540.0,
+        draft: false,
+        speed: scene.speed() as f32,
+    };
     (scene, shape)
 }
 

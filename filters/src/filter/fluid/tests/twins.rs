@@ -65,8 +65,41 @@ fn along(place: &ParcelPoint, value: f64) -> impl Iterator<Item = (ParcelPoint, 
     [-0.33, 0.0, 0.33].map(|by| (ParcelPoint { at: at(by), ..*place }, value / 3.0)).into_iter()
 }
 
-/// Amount, slope and depth at every node.
-fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> {
+/// The foam at every node: bubbles of parcels whose neighbours differ in speed.
+fn slow_foam(shape: &Shape, places: &[ParcelPoint], fast: &Surface, coarse: [usize; 2], by: usize) -> Grid {
+    let (per, spacing) = (f64::from(fast.per), f64::from(shape.spacing));
+    let far = fast.per / by as f32;
+    let speed = |p: &ParcelPoint| p.motion.map(|v| f64::from(v * shape.speed * 256.0).trunc() / 256.0);
+    let mean = |of: &dyn Fn([f64; 2]) -> f64| {
+        let all: Vec<_> = places.iter().map(|p| (*p, of(speed(p)))).collect();
+        smooth(&shared(fast, coarse, far, 0.0, 64.0, &all), (0.024 * f64::from(far)).max(1.5))
+    };
+    let (mass, u, v) = (mean(&|_| 1.0), mean(&|v| v[0]), mean(&|v| v[1]));
+    let energy = mean(&|[u, v]| u * u + v * v);
+    let spread = |i: usize, j: usize| {
+        let [u, v, energy] = [&u, &v, &energy].map(|of| of[j][i] / mass[j][i].max(1.0 / 4096.0));
+        (energy - u * u - v * v).max(0.0).sqrt()
+    };
+    let mut bubbles = Vec::new();
+    for place in places {
+        let own = shared(fast, coarse, far, 0.0, 64.0, &[(*place, 1.0)]);
+        let nodes = (0..coarse[1]).flat_map(|j| (0..coarse[0]).map(move |i| (i, j)));
+        let near: f64 = nodes.filter(|(i, j)| own[*j][*i] > 0.0).map(|(i, j)| own[j][i] * spread(i, j)).sum();
+        let wild = ((near - 0.05) / 0.16).clamp(0.0, 1.0);
+        for k in 0..2 {
+            let hash = mix64(2 * u64::from(place.id) + k + (1 << 41));
+            let many = (hash >> 40) % 256;
+            let part = (wild * 64.0).floor() / 64.0 * (64 + many * many / 256) as f64 / 149.0;
+            let away = [hash % 256, (hash >> 8) % 256].map(|v| v as f32 / 256.0 - 0.5);
+            let at = [0, 1].map(|k: usize| place.at[k] + shape.spacing * away[k]);
+            bubbles.extend(along(&ParcelPoint { at, ..*place }, 0.5 * part * (spacing * per).powi(2)));
+        }
+    }
+    smooth(&shared(fast, fast.size, fast.per, 0.0, 256.0, &bubbles), (0.8 * spacing * per).max(1.5))
+}
+
+/// Amount, slope, depth and whiteness at every node.
+fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 5]> {
     let [w, h] = fast.size;
     let (per, spacing) = (f64::from(fast.per), f64::from(shape.spacing));
     let one = spacing * per;
@@ -83,8 +116,8 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> 
             let lone = shared(fast, fast.size, fast.per, 0.0, 256.0, &[(*p, 1.0)]);
             let nodes = (0..h).flat_map(|y| (0..w).map(move |x| (x, y)));
             let near: f64 = nodes.map(|(x, y)| lone[y][x] * coverage[y][x]).sum();
-            let inside = lone.iter().flatten().any(|v| *v > 0.0) && alone < 0.36;
-            let part = ((0.36 - near) / (0.36 - alone)).clamp(0.0, 1.0);
+            let inside = lone.iter().flatten().any(|v| *v > 0.0) && alone < 0.42;
+            let part = ((0.42 - near) / (0.42 - alone)).clamp(0.0, 1.0);
             along(p, if inside { one * one * (part * 256.0).floor() / 256.0 } else { 0.0 })
         })
         .collect();
@@ -108,14 +141,19 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> 
     };
     let deep: Grid = (0..coarse[1]).map(|j| (0..coarse[0]).map(|i| mean(i, j)).collect()).collect();
     let far = per / by as f64;
-    let deep = smooth(&deep, (0.085 * far).max(1.5));
+    let thin = smooth(&deep, (0.04 * far).max(1.5));
+    let deep = smooth(&deep, (0.12 * far).max(1.5));
     let high: Vec<(ParcelPoint, f64)> =
         places.iter().flat_map(|p| along(p, (mix64(u64::from(p.id) + 1) >> 56) as f64 - 128.0)).collect();
     let waves = smooth(&shared(fast, coarse, fast.per / by as f32, 0.5, 64.0, &high), (0.024 * far).max(1.5));
     let tall = (spacing * far).powi(2) / 74.0 * (0.024 / spacing).max(1.0) * 0.04 * 0.024;
     let tall = tall * f64::from(shape.ripples);
     let land: Grid = (0..coarse[1])
-        .map(|j| (0..coarse[0]).map(|i| 0.75 * 0.085 * deep[j][i] + tall * waves[j][i]).collect())
+        .map(|j| {
+            (0..coarse[0])
+                .map(|i| 0.75 * 0.12 * deep[j][i] + 1.3 * 0.04 * thin[j][i] + tall * waves[j][i])
+                .collect()
+        })
         .collect();
     // Interpolation of four coarse nodes, each at the centre of the nodes that it averages.
     let between = |x: usize, y: usize, of: &dyn Fn(usize, usize) -> f64| {
@@ -128,6 +166,15 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> 
         let row = |j: usize| of(i, j) * (1.0 - fx) + of(i + 1, j) * fx;
         row(j) * (1.0 - fy) + row(j + 1) * fy
     };
+    // Light gathers where rays that a ripple bends meet, a hundredth of the frame's height behind it.
+    let gather = |i: usize, j: usize| {
+        let (right, low) = ((i + 1).min(coarse[0] - 1), (j + 1).min(coarse[1] - 1));
+        let around =
+            waves[j][i.saturating_sub(1)] + waves[j][right] + waves[j.saturating_sub(1)][i] + waves[low][i];
+        let bulge = tall * (around - 4.0 * waves[j][i]) * far * far;
+        0.1 * (1.0 / (1.0 + 0.01 * bulge).max(0.25) - 0.8).max(0.0)
+    };
+    let foam = slow_foam(shape, places, fast, coarse, by);
     let mut nodes = Vec::new();
     for (y, x) in (0..h).flat_map(|y| (0..w).map(move |x| (y, x))) {
         let t = ((coverage[y][x] - f64::from(EDGE)) / (0.95 - f64::from(EDGE))).clamp(0.0, 1.0);
@@ -136,8 +183,10 @@ fn slow(shape: &Shape, places: &[ParcelPoint], fast: &Surface) -> Vec<[f64; 4]> 
         let rim = 2.2 * blob / 3.0 * (2.0 - 2.0 * t) / (0.95 - f64::from(EDGE));
         let own = slope(&coverage, x, y);
         let lean = |k: usize| rim * own[k] + full * far * between(x, y, &|i, j| slope(&land, i, j)[k]);
-        let depth = full * between(x, y, &|i, j| deep[j][i]).max(0.0).powf(1.5);
-        nodes.push(if coverage[y][x] > 0.0 { [coverage[y][x], lean(0), lean(1), depth] } else { [0.0; 4] });
+        let d = between(x, y, &|i, j| deep[j][i]).max(0.0);
+        let white = 0.9 * foam[y][x] / (1.0 + foam[y][x]) + full * d * between(x, y, &gather);
+        let wet = [coverage[y][x], lean(0), lean(1), full * d.powf(1.5), white];
+        nodes.push(if coverage[y][x] > 0.0 { wet } else { [0.0; 5] });
     }
     nodes
 }
@@ -150,7 +199,7 @@ fn the_surface_is_as_defined() {
     for (smoothness, ripples, spacing, draft) in
         [(0.3, 1.0, 0.03, false), (0.0, 3.0, 0.04, false), (1.0, 0.0, 0.03, false), (0.3, 1.0, 0.025, true)]
     {
-        let shape = Shape { aspect: 1.3, spacing, smoothness, ripples, row: 1.0 / 60.0, draft };
+        let shape = Shape { aspect: 1.3, spacing, smoothness, ripples, row: 1.0 / 60.0, draft, speed: 4.0 };
         let places: Vec<ParcelPoint> = (0..260u32)
             .map(|id| {
                 let unit = |k: u32| (mix64(u64::from(5 * id + k) + 5) >> 40) as f32 / (1 << 24) as f32;
@@ -172,13 +221,15 @@ fn the_surface_is_as_defined() {
         let want = slow(&shape, &places, &fast);
         let mut off = 0;
         for (got, want) in fast.nodes.iter().zip(&want) {
-            let worst = (0..4).map(|k| (f64::from(got[k]) - want[k]).abs() / [1e-5, 1e-3, 1e-3, 1e-4][k]);
+            let worst =
+                (0..5).map(|k| (f64::from(got[k]) - want[k]).abs() / [1e-5, 1e-3, 1e-3, 1e-4, 1e-3][k]);
             let worst = worst.fold(0.0, f64::max);
             assert!(worst < 400.0, "{smoothness}: {got:?} {want:?}");
             off += usize::from(worst > 1.0);
         }
         assert!(off * 50 < want.len(), "{smoothness} {draft}: {off} of {}", want.len());
         let drops = (0..60).flat_map(|y| fast.drops.near(y as f32 / 60.0, 0.01)).count();
+        assert!(fast.nodes.iter().any(|node| node[4] > 0.3));
         assert!(drops > 20, "{smoothness} {draft}: {drops}");
     }
 }
@@ -201,7 +252,7 @@ fn streak(drop: &Droplet, [x, y]: [f64; 2], pixel: f64) -> Option<(f64, [f64; 2]
     let path = u.hypot(v);
     let way = if path > 0.0 { [u / path, v / path] } else { [0.0, 1.0] };
     let own = f64::from(drop.radius);
-    let (r, half) = (own.max(0.6 * pixel), path.max(0.5 * pixel));
+    let (r, half) = (own.max(0.85 * pixel), path.max(0.5 * pixel));
     let (along, across) = (x * way[0] + y * way[1], y * way[0] - x * way[1]);
     let wide = (r * r - across * across).max(0.0).sqrt();
     let time = ((along + wide).min(half) - (along - wide).max(-half)) / (2.0 * half) * own / r;
@@ -210,8 +261,9 @@ fn streak(drop: &Droplet, [x, y]: [f64; 2], pixel: f64) -> Option<(f64, [f64; 2]
     }
     let near = along.clamp(-path, path);
     let ball = [x - near * way[0], y - near * way[1]].map(|v| v / r);
+    let lens = (own / (3.0 * pixel)).min(1.0);
     let up = (1.0 - (ball[0] * ball[0] + ball[1] * ball[1]).min(0.85)).sqrt();
-    Some(((1.5 * time.sqrt()).min(1.0), ball.map(|v| -v / up)))
+    Some(((1.5 * time.sqrt()).min(1.0), ball.map(|v| -lens * v / up)))
 }
 
 /// At a position in frame heights, for samples that are `pixel` apart.
@@ -228,7 +280,7 @@ fn sight(surface: &Surface, depth: f64, bend: f64, shine: f64, [x, y]: [f64; 2],
         let row = |j: usize| at(i, j) * (1.0 - fx) + at(i + 1, j) * fx;
         row(j) * (1.0 - fy) + row(j + 1) * fy
     };
-    let mut gleam = 0.0;
+    let mut gleam = node(4);
     let (amount, mut sx, mut sy, mut deep) = (node(0), node(1), node(2), node(3));
     let mut c = ((amount - (f64::from(EDGE) - 0.05)) / 0.1).clamp(0.0, 1.0);
     for drop in surface.drops.near(y as f32, pixel as f32) {
@@ -238,8 +290,10 @@ fn sight(surface: &Surface, depth: f64, bend: f64, shine: f64, [x, y]: [f64; 2],
         let over = |old: f64, new: f64| (old * (both - seen) + new * seen) / both;
         (sx, sy, deep) = (over(sx, slope[0]), over(sy, slope[1]), over(deep, 0.1));
         let path = f64::from(drop.reach[0]).hypot(f64::from(drop.reach[1]));
-        let radius = f64::from(drop.radius).max(0.6 * pixel);
-        gleam = over(gleam, 0.55 * path / (path + 2.0 * radius));
+        let radius = f64::from(drop.radius).max(0.85 * pixel);
+        let (short, lens) =
+            (2.0 * radius / (path + 2.0 * radius), (f64::from(drop.radius) / (3.0 * pixel)).min(1.0));
+        gleam = over(gleam, 0.55 * (1.0 - short * lens));
         c = both;
     }
     // The normal of a height that rises by (sx, sy).
@@ -255,8 +309,8 @@ fn sight(surface: &Surface, depth: f64, bend: f64, shine: f64, [x, y]: [f64; 2],
     let window = |at: f64| (1.0 - ((normal[0] - at) / 0.15).powi(2)).max(0.0).powi(2);
     let windows = (0.3 * window(-0.5) + 0.12 * window(0.55)) * (1.0 - 1.4 * normal[1] * normal[1]).max(0.0);
     let through = 0.14 * flat * lit + 0.6 * (1.0 - flat) * away;
-    let light = shine * (1.1 * spark + 0.6 * sky + through + 0.5 * lean.powi(3) + gleam + windows);
-    let dark = 0.3 * lean + shine * (0.75 * lit * lit + 0.2 * flat * away);
+    let light = shine * (1.1 * spark + 0.6 * sky + through + 0.8 * lean.powi(3) + gleam + windows);
+    let dark = 0.3 * lean + shine * (0.4 * lit * lit + 0.2 * flat * away);
     let (light, dark) = (light.min(1.0), dark.min(1.0));
     let layer = 1.0 - (1.0 - depth).powf(1.0 / 16.0);
     let clear = (1.0 - layer * deep).powi(16);
@@ -268,7 +322,7 @@ fn sight(surface: &Surface, depth: f64, bend: f64, shine: f64, [x, y]: [f64; 2],
         cover: c * c * (3.0 - 2.0 * c),
         bend: [far * sx, far * sy],
         back: left * clear,
-        tint: left * (1.0 - clear),
+        tint: left * (1.0 - clear) * (1.0 - 0.15 * deep),
         white: light,
     }
 }
