@@ -67,6 +67,7 @@ fn plan(source: &dyn Source) -> Plan {
         journal: Default::default(),
         lost_in_video: Vec::new(),
         timecode: None,
+        clock: None,
         pix_fmt: None,
     }
 }

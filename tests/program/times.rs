@@ -180,3 +180,32 @@ fn a_render_by_time_resumes() {
     s.run("batch jobs.toml").ok();
     assert_eq!(hashes(&s, "b.y4m").len(), 5);
 }
+
+/// Their fields are read byte by byte here, after SMPTE ST 268 and the layout of OpenEXR files.
+#[cfg(feature = "ffmpeg")]
+#[test]
+fn scans_of_a_video_have_its_timecode_and_rate() {
+    let s = Session::new();
+    let source = "-y -loglevel error -f lavfi -i testsrc2=size=64x36:rate=30000/1001";
+    s.tool("ffmpeg", &format!("{source} -frames:v 20 -timecode '00:00:59;20' drop.mov"));
+    s.run("render drop.mov d.%04d.dpx --frames 9-10 -q --strict").ok();
+    let word = |file: &[u8], at: usize| u32::from_be_bytes(file[at..at + 4].try_into().unwrap());
+    for (name, code) in [("d.0009.dpx", 0x0000_5929), ("d.0010.dpx", 0x0001_0002)] {
+        let file = s.read(name);
+        assert_eq!(word(&file, 1920), code, "{name}");
+        assert!((f32::from_bits(word(&file, 1940)) - 29.97).abs() < 0.001, "{name}");
+    }
+    // Their numbers are the output's.
+    s.run("render drop.mov e.%04d.exr --frames 110 --frame-offset 100 -q --strict").ok();
+    let file = s.read("e.0110.exr");
+    let value = |attribute: &str| {
+        let at = file.windows(attribute.len()).position(|w| w == attribute.as_bytes()).unwrap();
+        let at = at + attribute.len() + 4;
+        [0, 4].map(|n| u32::from_le_bytes(file[at + n..at + n + 4].try_into().unwrap()))
+    };
+    // Bit 6 is drop frame.
+    assert_eq!(value("timeCode\0timecode\0")[0], 0x0001_0042);
+    assert_eq!(value("framesPerSecond\0rational\0"), [30000, 1001]);
+    // What other files cannot hold is told.
+    s.run("render drop.mov p.%04d.png --frames 9 -q").ok().says("the timecode");
+}

@@ -4,7 +4,7 @@
 pub mod sink;
 pub mod source;
 
-pub use sink::{Encode, Plain, Plan, Rescue, Sink, SinkError};
+pub use sink::{Encode, FrameClock, Plain, Plan, Rescue, Sink, SinkError};
 pub(crate) use source::TIMECODE;
 pub use source::{
     Carried, Decode, Done, FrameStamp, Info, Length, Missing, Options, Pending, Slot, Source, SourceError,

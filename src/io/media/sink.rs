@@ -4,7 +4,7 @@ use crate::disk::{DiskError, OutputFile, OutputRescue, PartialOutput};
 use crate::encoding::Encoding;
 use crate::journal::{Cuts, JournalConfig, SourceEnds};
 use crate::media::source::{Carried, FrameStamp};
-use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::frame::{Format, Frame, Timecode};
 use grainfield_filters::ratio::Ratio;
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -39,6 +39,25 @@ pub struct Plan {
     /// The time code in the header of the source's first file, and the number of frames from there to the first
     /// rendered one.
     pub timecode: Option<(String, i64)>,
+    /// What files of single pictures can state of frames whose source has no such files.
+    pub clock: Option<FrameClock>,
+}
+
+/// The rate of frames, and where their timecode begins.
+#[derive(Debug, Clone, Copy)]
+pub struct FrameClock {
+    /// Frames a second.
+    pub rate: Ratio,
+    /// The number of frames from 00:00:00:00 to the frame 0, and whether it is drop frame.
+    pub start: Option<(i64, bool)>,
+}
+
+impl FrameClock {
+    /// The timecode of a frame.
+    pub fn timecode(&self, number: i64) -> Option<Timecode> {
+        let (start, drop) = self.start?;
+        Timecode::of_frames(start + number, self.rate, drop)
+    }
 }
 
 /// An error of a sink.

@@ -68,6 +68,7 @@ impl PlateGrain {
             journal: Default::default(),
             lost_in_video: Vec::new(),
             timecode: None,
+            clock: None,
         };
         let mut sink = sink::create(name, &plan)?;
         let stamp = FrameStamp { number: 0, time: Ratio::ZERO, duration: Ratio::ONE, carried: None };

@@ -29,7 +29,7 @@ use crate::pipeline::{self, ConstantRate, Setup};
 pub use crate::pipeline::{Event, Failure, FrameDone, Note, NoteCode, OnError, Summary};
 use crate::session::Cancel;
 use grainfield_filters::chain::Chain;
-use grainfield_filters::frame::Ranges;
+use grainfield_filters::frame::{Ranges, Timecode};
 use grainfield_filters::host::{NoCache, StateCache};
 use grainfield_filters::ratio::Ratio;
 use grainfield_io::format::images::{Meta, lost_in_video};
@@ -253,7 +253,18 @@ fn sink_plan(bound: &BoundRequest<'_>, journal: JournalConfig, total: Option<u64
         journal,
         lost_in_video: meta.map(lost_in_video).unwrap_or_default(),
         timecode: meta.and_then(|m| Some((m.timecode.clone()?, frames.since_first))),
+        clock: (meta.is_none() && !info.variable_rate)
+            .then(|| frame_clock(request, info, chain.output().rate)),
     }
+}
+
+/// At another rate than the source's, frames have other numbers than its timecode.
+fn frame_clock(request: &Request, info: &Info, rate: Ratio) -> sink::FrameClock {
+    let code =
+        info.timecode().filter(|_| rate == info.format.rate).and_then(|code| code.parse::<Timecode>().ok());
+    let start =
+        code.and_then(|code| Some((code.frames(rate)? - info.first - request.frame_offset, code.is_drop())));
+    sink::FrameClock { rate, start }
 }
 
 /// The times that frames have in a sink with a constant rate, if the source has a constant rate too.

@@ -56,6 +56,7 @@ pub(crate) fn plan(format: Format, frames: Option<u64>) -> Plan {
         journal: Default::default(),
         lost_in_video: Vec::new(),
         timecode: None,
+        clock: None,
         pix_fmt: None,
     }
 }

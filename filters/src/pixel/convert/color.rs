@@ -35,22 +35,28 @@ pub fn coefficients(matrix: Matrix, primaries: Primaries) -> Option<Coefficients
     }
 }
 
-/// Weights of red and blue that follow from primaries and white (H.273, equations for MatrixCoefficients 12).
-fn derived(primaries: Primaries) -> Option<(f64, f64)> {
+/// The chromaticities x and y of red, green, blue and white, of primaries that have them (H.273, table 2).
+pub fn chromaticities(primaries: Primaries) -> Option<[(f64, f64); 4]> {
     const D65: (f64, f64) = (0.3127, 0.3290);
     const C: (f64, f64) = (0.310, 0.316);
-    let (r, g, b, w) = match primaries {
-        Primaries::BT709 => ((0.640, 0.330), (0.300, 0.600), (0.150, 0.060), D65),
-        Primaries::BT470M => ((0.67, 0.33), (0.21, 0.71), (0.14, 0.08), C),
-        Primaries::BT470BG => ((0.64, 0.33), (0.29, 0.60), (0.15, 0.06), D65),
-        Primaries::SMPTE170M | Primaries::SMPTE240M => ((0.630, 0.340), (0.310, 0.595), (0.155, 0.070), D65),
-        Primaries::FILM => ((0.681, 0.319), (0.243, 0.692), (0.145, 0.049), C),
-        Primaries::BT2020 => ((0.708, 0.292), (0.170, 0.797), (0.131, 0.046), D65),
-        Primaries::SMPTE431 => ((0.680, 0.320), (0.265, 0.690), (0.150, 0.060), (0.314, 0.351)),
-        Primaries::SMPTE432 => ((0.680, 0.320), (0.265, 0.690), (0.150, 0.060), D65),
-        Primaries::EBU3213 => ((0.630, 0.340), (0.295, 0.605), (0.155, 0.077), D65),
+    let points = match primaries {
+        Primaries::BT709 => [(0.640, 0.330), (0.300, 0.600), (0.150, 0.060), D65],
+        Primaries::BT470M => [(0.67, 0.33), (0.21, 0.71), (0.14, 0.08), C],
+        Primaries::BT470BG => [(0.64, 0.33), (0.29, 0.60), (0.15, 0.06), D65],
+        Primaries::SMPTE170M | Primaries::SMPTE240M => [(0.630, 0.340), (0.310, 0.595), (0.155, 0.070), D65],
+        Primaries::FILM => [(0.681, 0.319), (0.243, 0.692), (0.145, 0.049), C],
+        Primaries::BT2020 => [(0.708, 0.292), (0.170, 0.797), (0.131, 0.046), D65],
+        Primaries::SMPTE431 => [(0.680, 0.320), (0.265, 0.690), (0.150, 0.060), (0.314, 0.351)],
+        Primaries::SMPTE432 => [(0.680, 0.320), (0.265, 0.690), (0.150, 0.060), D65],
+        Primaries::EBU3213 => [(0.630, 0.340), (0.295, 0.605), (0.155, 0.077), D65],
         _ => return None,
     };
+    Some(points)
+}
+
+/// Weights of red and blue that follow from primaries and white (H.273, equations for MatrixCoefficients 12).
+fn derived(primaries: Primaries) -> Option<(f64, f64)> {
+    let [r, g, b, w] = chromaticities(primaries)?;
     let z = |p: (f64, f64)| 1.0 - p.0 - p.1;
     // the determinant of three points, each with its z: linear in the amounts of the primaries that add up to
     // white

@@ -17,7 +17,7 @@ mod resample;
 mod scale;
 mod taps;
 
-pub use color::{Coefficients, coefficients};
+pub use color::{Coefficients, chromaticities, coefficients};
 pub use mix::{Fixed, Mix, Real, Term};
 pub use resample::{Accumulate, Num, PAD, pad};
 pub use scale::{CodeSample, Scale};

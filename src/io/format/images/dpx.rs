@@ -250,6 +250,18 @@ pub(super) fn encode(frame: &Frame, meta: Option<&Meta>, out: &mut Vec<u8>) -> R
     let header = meta.and_then(|m| m.dpx.as_deref());
     let mut head = header.cloned().unwrap_or_else(fresh);
     head.set_rate(&RATES, format.rate);
+    if header.is_none()
+        && let Some(meta) = meta
+    {
+        if let Some(rate) = meta.rate {
+            head.put(RATES[0], (rate.to_f64() as f32).to_bits());
+        }
+        // Binary-coded decimals: its digits, read as hexadecimal.
+        let digits = meta.timecode.as_ref().map(|code| code.replace([':', ';'], ""));
+        if let Some(code) = digits.and_then(|digits| u32::from_str_radix(&digits, 16).ok()) {
+            head.put(TIME_CODE, code);
+        }
+    }
     let packing = describe(&mut head, format, bits, header.is_some());
     out.extend_from_slice(&head.bytes);
     let mut row = vec![0; format.width as usize * format.planes() * format.depth.bytes()];

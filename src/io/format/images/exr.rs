@@ -8,7 +8,7 @@ use super::{Fault, Header, Input, Kind, Meta, accept, check_held, check_size, he
 use ::exr::image::{Blocks, Encoding, FlatImage, FlatSamples, Image, Layer};
 use ::exr::meta::{
     MetaData,
-    attribute::{ChannelDescription, Rational},
+    attribute::{ChannelDescription, Chromaticities, Rational, TimeCode},
     header::Header as Part,
 };
 use ::exr::prelude::{
@@ -16,6 +16,7 @@ use ::exr::prelude::{
     Text, Vec2, WritableImage, f16, read,
 };
 use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Transfer};
+use grainfield_filters::pixel::convert::chromaticities;
 use grainfield_filters::ratio::Ratio;
 use std::io::{BufRead, Cursor, Seek};
 
@@ -356,6 +357,28 @@ pub(super) fn probe(mut input: Input) -> Result<Header, Fault> {
     Ok(Header { kind: Kind::Exr, format, meta: Meta { exr_names, rate, ..Meta::default() }, details, notes })
 }
 
+/// A timecode of up to 30 frames a second.
+fn time_code(text: &str) -> Option<TimeCode> {
+    let mut parts = text.split([':', ';']).map(|part| part.parse::<u8>().ok());
+    let mut part = || parts.next().flatten();
+    let (hours, minutes, seconds, frame) = (part()?, part()?, part()?, part().filter(|n| *n < 30)?);
+    Some(TimeCode {
+        hours,
+        minutes,
+        seconds,
+        frame,
+        drop_frame: text.contains(';'),
+        color_frame: false,
+        field_phase: false,
+        binary_group_flags: [false; 3],
+        binary_groups: [0; 8],
+    })
+}
+
+fn rational(rate: Ratio) -> Option<Rational> {
+    Some((rate.num().try_into().ok().filter(|frames| *frames > 0)?, rate.den().try_into().ok()?))
+}
+
 /// The frame rate in the attribute `framesPerSecond`.
 fn rate((frames, seconds): Rational) -> Option<Ratio> {
     header_rate(Ratio::new(frames.into(), seconds.into())?)
@@ -456,16 +479,14 @@ pub(super) fn encode(
             }
             image
         }
-        None => fresh(frame, size, kept, storing.samples),
+        None => fresh(frame, size, kept, meta, storing.samples),
     };
     let mut image = image;
     for layer in &mut image.layer_data {
         if let Some(stated) = &mut layer.attributes.frames_per_second
             && rate(*stated).is_some_and(|rate| rate != format.rate)
-            && let (Ok(frames @ 1..), Ok(seconds)) =
-                (format.rate.num().try_into(), format.rate.den().try_into())
         {
-            *stated = (frames, seconds);
+            *stated = rational(format.rate).unwrap_or(*stated);
         }
         if let Some(compression) = storing.compression {
             layer.encoding.compression = compression;
@@ -491,6 +512,7 @@ fn fresh(
     frame: &Frame,
     size: Vec2<usize>,
     kept: Option<&ExrMetadata>,
+    meta: Option<&Meta>,
     chosen: Option<SampleType>,
 ) -> FlatImage {
     let format = frame.format();
@@ -526,8 +548,16 @@ fn fresh(
         let window = image.attributes.display_window;
         image.attributes = kept.image.attributes.clone();
         image.attributes.display_window = window;
-    } else if format.aspect > Ratio::ZERO {
-        image.attributes.pixel_aspect = format.aspect.to_f64() as f32;
+    } else {
+        if format.aspect > Ratio::ZERO {
+            image.attributes.pixel_aspect = format.aspect.to_f64() as f32;
+        }
+        image.attributes.chromaticities = chromaticities(format.primaries).map(|points| {
+            let [red, green, blue, white] = points.map(|(x, y)| Vec2(x as f32, y as f32));
+            Chromaticities { red, green, blue, white }
+        });
+        image.attributes.time_code = meta.and_then(|m| m.timecode.as_deref()).and_then(time_code);
+        image.layer_data.attributes.frames_per_second = meta.and_then(|m| m.rate).and_then(rational);
     }
     Image { attributes: image.attributes, layer_data: [image.layer_data].into_iter().collect() }
 }

@@ -12,10 +12,12 @@ use crate::format::images::pattern::Pattern;
 use crate::format::images::{Fault, Kind, MAX_BYTES, Meta, encode, lost, lost_color, rename, tagged};
 use crate::journal::resume::{Entry, ManifestFiles, xxh64};
 use crate::media::{Carried, FrameStamp};
-use crate::media::{Encode, Plan, Rescue, Sink, SinkError};
+use crate::media::{Encode, FrameClock, Plan, Rescue, Sink, SinkError};
 use grainfield_filters::filter::convert::displayed;
-use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Siting, Transfer};
+use grainfield_filters::frame::{Alpha, Depth, Family, Format, Frame, Primaries, Siting, Transfer};
 use grainfield_filters::host::lock;
+use grainfield_filters::pixel::convert::chromaticities;
+use grainfield_filters::ratio::Ratio;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io::{self, ErrorKind, Write};
@@ -209,11 +211,18 @@ pub fn create(output: &OsStr, plan: &Plan) -> Result<Box<dyn Sink>, SinkError> {
     // PNG and JPEG XL can tag both, and DPX has a code for linear light
     let linear = kind == Kind::Dpx && plan.format.transfer == Transfer::LINEAR;
     let transfer = if linear { Transfer::UNSPECIFIED } else { plan.format.transfer };
+    let stated = kind == Kind::Exr && chromaticities(plan.format.primaries).is_some();
+    let primaries = if stated { Primaries::UNSPECIFIED } else { plan.format.primaries };
     lost.extend(
-        lost_color(&Format { transfer, ..plan.format }).filter(|_| ![Kind::Png, Kind::Jxl].contains(&kind)),
+        lost_color(&Format { transfer, primaries, ..plan.format })
+            .filter(|_| ![Kind::Png, Kind::Jxl].contains(&kind)),
     );
+    let states_code = kind == Kind::Dpx || kind == Kind::Exr && plan.format.rate <= Ratio::whole(30);
+    let has_code = plan.clock.is_some_and(|clock| clock.start.is_some());
+    lost.extend((has_code && !states_code).then(|| "the timecode".into()));
     let encoder = Arc::new(Encoder {
         kind,
+        clock: plan.clock,
         storing,
         name,
         target,
@@ -330,6 +339,7 @@ impl Sink for Sequence {
 /// for the disk, and only naming is in order.
 struct Encoder {
     kind: Kind,
+    clock: Option<FrameClock>,
     storing: Storing,
     name: String,
     target: Target,
@@ -376,7 +386,12 @@ impl Encoder {
         }
         bytes.clear();
         let carried = stamp.carried.as_ref().or(self.carried.as_ref());
-        let meta = carried.and_then(|c| c.downcast_ref::<Meta>());
+        let stated = self.clock.map(|clock| Meta {
+            rate: Some(clock.rate),
+            timecode: clock.timecode(stamp.number).map(|code| code.to_string()),
+            ..Meta::default()
+        });
+        let meta = carried.and_then(|c| c.downcast_ref::<Meta>()).or(stated.as_ref());
         encode(self.kind, frame, meta, self.storing, bytes)
             .map_err(|fault| self.error(stamp.number, fault))?;
         rename(self.kind, &path, bytes);
