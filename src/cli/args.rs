@@ -419,7 +419,7 @@ pub(super) struct PictureArgs {
     /// With FFmpeg's names. Default: linear in OpenEXR and float TIFF; in integer formats that of a display (srgb for
     /// RGB, bt709 for YUV) if the input is linear float, else that of the input. INPUT replaces the input's tag;
     /// without a tag RGB and full-range grey count as srgb, everything else as bt709 (displayed by BT.1886). keep
-    /// converts nothing.
+    /// converts nothing, auto is the default.
     #[arg(long, value_name = "[T:]T", value_parser = values::transfer)]
     pub(super) transfer: Option<grainfield_render::session::job::TransferChoice>,
     /// How interlaced frames are filtered

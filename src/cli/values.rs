@@ -194,12 +194,13 @@ pub(super) fn transfer(text: &str) -> Result<TransferChoice, String> {
         known.ok_or_else(|| {
             let names = names.join(", ");
             format!(
-                "'{name}' is not known; OUTPUT or INPUT:OUTPUT are srgb, pq, hlg, density, {names} or keep"
+                "'{name}' is not known; OUTPUT or INPUT:OUTPUT are srgb, pq, hlg, density, {names}, keep or auto"
             )
         })
     };
     let (input, output) = text.split_once(':').map_or((None, text), |(a, b)| (Some(a), b));
     let output = match output {
+        "auto" => OutputTransfer::Auto,
         "keep" => OutputTransfer::Passthrough,
         name => OutputTransfer::As(one(name)?),
     };

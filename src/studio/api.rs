@@ -1,6 +1,6 @@
 //! Requests of the page, and their answers. 64-bit numbers are text, frames are raw pixels.
 
-use super::clips::{Opening, announced};
+use super::clips::{Opening, Tags, announced};
 use super::error_response::{ErrorResponse, Json, Path, Query};
 use super::fault::Fault;
 use super::jobs::{self, Verb};
@@ -20,7 +20,7 @@ use grainfield_filters::filter::convert::assumed_matrix;
 use grainfield_filters::forms::curve as curves;
 use grainfield_filters::forms::looks::LookForm;
 use grainfield_filters::forms::recipe::{self, AnyText, Checked, FormatForm, RecipeFault, plane_names};
-use grainfield_filters::frame::{ColorRange, Depth, Family, Format};
+use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Primaries, Transfer};
 use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
@@ -107,7 +107,7 @@ pub(super) fn write(path: &std::path::Path, text: &str, overwrite: bool) -> Resu
 fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
     let clip = studio.clip(id)?;
     let gone = || ErrorResponse::gone("the clip is no longer open");
-    let Opening { input, lavfi, raw } = studio.clips.opening(id).ok_or_else(gone)?;
+    let Opening { input, lavfi, raw, tags } = studio.clips.opening(id).ok_or_else(gone)?;
     let (info, format) = (clip.info(), clip.info().format);
     Ok(json!({
         "id": id,
@@ -124,6 +124,7 @@ fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
         "fields": format.fields.name(),
         "lavfi": lavfi.unwrap_or_default(),
         "raw": raw.map(|raw| raw.to_string()),
+        "tags": tags,
         "matrix": assumed_matrix(&format).0.name(),
         "first": info.first,
         "last": info.last.unwrap_or_else(|| announced(info)),
@@ -136,12 +137,22 @@ fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
     }))
 }
 
-/// Matrix, transfer and range of a clip: `bt709, limited`, or `bt709, linear, full`.
+/// Matrix, transfer, range and primaries of a clip: `bt709, limited`, or `bt709, linear, full`, each only if the matrix does
+/// not say it, too.
 pub(super) fn colour(format: &Format) -> String {
     let matrix = format.matrix.name().filter(|_| format.family == Family::Yuv);
-    let transfer = format.transfer.name().filter(|name| Some(*name) != matrix);
+    let transfer = format
+        .transfer
+        .name()
+        .filter(|name| Some(*name) != matrix && format.transfer != Transfer::UNSPECIFIED);
     let range = if format.range == ColorRange::Full { "full" } else { "limited" };
-    let all = [matrix, transfer, Some(range).filter(|_| format.family != Family::Rgb)];
+    let usual = matrix.or(Some("bt709").filter(|_| format.family == Family::Rgb)).unwrap_or_default();
+    let primaries = format
+        .primaries
+        .name()
+        .filter(|name| !usual.starts_with(name) && format.primaries != Primaries::UNSPECIFIED);
+    let primaries = primaries.map(|name| format!("{name} primaries"));
+    let all = [matrix, transfer, Some(range).filter(|_| format.family != Family::Rgb), primaries.as_deref()];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -150,11 +161,18 @@ pub(super) struct OpenRequest {
     path: String,
     lavfi: Option<String>,
     raw: Option<String>,
+    #[serde(default)]
+    tags: Tags,
 }
 
 pub(super) async fn open(State(studio): Shared, Json(request): Json<OpenRequest>) -> Answer {
     answer(&studio, move |studio, cancel| {
-        let from = Opening::new(studio.roots.input(&request.path)?, request.lavfi, request.raw.as_deref())?;
+        let from = Opening::new(
+            studio.roots.input(&request.path)?,
+            request.lavfi,
+            request.raw.as_deref(),
+            request.tags,
+        )?;
         let id = studio.clips.open(from, cancel)?;
         described(studio, id)
     })

@@ -33,6 +33,8 @@ const FILES: &[(&str, &[u8])] = table![
     "scenes.js",
     "deinterlace.js",
     "raw.js",
+    "tags.js",
+    "matte.js",
     "timeline.js",
     "filters.js",
     "controls.js",

@@ -10,14 +10,16 @@
 use super::error_response::ErrorResponse;
 use super::fault::Fault;
 use grainfield_filters::forms::recipe::DEINTERLACERS;
-use grainfield_filters::frame::{Format, Frame};
+use grainfield_filters::frame::{ColorRange, Format, Frame, Matrix, Transfer};
 use grainfield_filters::host::{StateCache, lock};
+use grainfield_filters::ratio::{Ratio, broadcast_rate};
 use grainfield_io::source::raw::RawVideo;
 use grainfield_io::source::{Info, Length};
 use grainfield_render::assets::DiskStateCache;
 use grainfield_render::session::job::{Cache, Request};
 use grainfield_render::session::{Cancel, Clip};
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -50,24 +52,65 @@ impl Finished {
     }
 }
 
-/// An input, FFmpeg's filters before all others, and what its samples are if it has no header.
+/// What stands in the place of the tags of an input, by the options of the command line; `transfer` is that of the input.
+pub(super) type Tags = BTreeMap<String, String>;
+
+/// An input, FFmpeg's filters before all others, what its samples are if it has no header, and what replaces its tags.
 #[derive(Clone)]
 pub(super) struct Opening {
     pub(super) input: OsString,
     pub(super) lavfi: Option<String>,
     pub(super) raw: Option<RawVideo>,
+    pub(super) tags: Tags,
 }
 
 impl Opening {
     /// Returns an error for a graph that a page may not run. An empty one is none.
-    pub(super) fn new(input: OsString, lavfi: Option<String>, raw: Option<&str>) -> Result<Opening, Fault> {
+    pub(super) fn new(
+        input: OsString,
+        lavfi: Option<String>,
+        raw: Option<&str>,
+        tags: Tags,
+    ) -> Result<Opening, Fault> {
+        retag(&mut Request::default(), &tags)?;
         let lavfi = lavfi.filter(|graph| !graph.is_empty());
         let raw = raw.map(str::parse).transpose().map_err(Fault::new)?;
         match lavfi.iter().find(|graph| !DEINTERLACERS.contains(&graph.as_str())) {
             Some(graph) => Err(Fault::new(format!("{graph}: not a graph that a page may run"))),
-            None => Ok(Opening { input, lavfi, raw }),
+            None => Ok(Opening { input, lavfi, raw, tags }),
         }
     }
+}
+
+/// Replaces the tags of the input; returns an error for a value that is not known.
+fn retag(request: &mut Request, tags: &Tags) -> Result<(), Fault> {
+    for (name, value) in tags {
+        let known = match &**name {
+            "matrix" => {
+                request.matrix = Matrix::from_name(value);
+                request.matrix.is_some()
+            }
+            "transfer" => {
+                request.transfer.input = Transfer::from_name(value);
+                request.transfer.input.is_some()
+            }
+            "range" => {
+                let ranges = [ColorRange::Limited, ColorRange::Full];
+                request.range = ranges.into_iter().find(|range| range.name() == value);
+                request.range.is_some()
+            }
+            "rate" => {
+                request.rate =
+                    broadcast_rate(value).or_else(|| value.parse().ok()).filter(|rate| *rate > Ratio::ZERO);
+                request.rate.is_some()
+            }
+            _ => false,
+        };
+        if !known {
+            return Err(Fault::new(format!("{name} '{value}' is not known")));
+        }
+    }
+    Ok(())
 }
 
 /// A clip that a page has opened.
@@ -123,9 +166,10 @@ impl Clips {
         let memory = Some(self.memory as u64 / 4);
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get().min(MAX_THREADS));
         let (cache, cancel, threads) = (self.cache.clone(), cancel.clone(), Some(threads));
-        let Opening { input, lavfi, raw } = from.clone();
-        let request =
+        let Opening { input, lavfi, raw, tags } = from.clone();
+        let mut request =
             Request { cache, length, memory, cancel, threads, lavfi, raw, ..Request::new(input, "hash:") };
+        retag(&mut request, &tags)?;
         let kept = request.cache.open().map(DiskStateCache::new);
         let states = NotifyingStates { kept, events: self.events.clone() };
         Ok(Clip::open_with(request, Arc::new(states))?)

@@ -2,7 +2,7 @@
 
 use super::clips::Which;
 use super::error_response::{ErrorResponse, Path, Query};
-use super::picture::{self, Field, View};
+use super::picture::{self, Board, Field, View};
 use super::pixels::Rgba;
 use super::scopes::{self, Scope};
 use super::state::{Answer, Shared, answer, spawn_cancellable};
@@ -43,6 +43,9 @@ pub(super) struct FrameQuery {
     gamma: Option<f64>,
     plane: Option<usize>,
     field: Option<Field>,
+    over: Option<Board>,
+    #[serde(default)]
+    matte: bool,
     #[serde(default)]
     clipping: bool,
     /// Whether the last key frame before is as good, if it is there sooner.
@@ -88,6 +91,8 @@ pub(super) async fn frame(
         gain: query.gain.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.0, 4096.0),
         gamma: query.gamma.filter(|g| g.is_finite()).unwrap_or(1.0).clamp(0.1, 10.0),
         plane: query.plane,
+        over: query.over,
+        matte: query.matte,
         field: query.field,
         clipping: query.clipping,
         quick: query.quick,

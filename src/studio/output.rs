@@ -11,7 +11,7 @@ use grainfield_io::encoding::Encoding;
 use grainfield_io::format::{Files, Formats};
 use grainfield_io::journal::segments;
 use grainfield_io::sink::Output;
-use grainfield_render::session::job::{Request, target};
+use grainfield_render::session::job::{NoteCode, Request, target};
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -76,8 +76,8 @@ pub(super) struct EstimateRequest {
     count: u64,
 }
 
-/// Renders a few frames as the output into a temporary folder, and returns the size that all would have, without sound. The
-/// first picture of a video is larger than those that follow: two lengths tell them apart.
+/// Renders a few frames as the output into a temporary folder, and returns the size that all would have, without sound, and
+/// what the output cannot hold. The first picture of a video is larger than those that follow: two lengths tell them apart.
 pub(super) async fn estimate(State(studio): Shared, Json(request): Json<EstimateRequest>) -> Answer {
     answer(&studio, move |studio, cancel| {
         let EstimateRequest { render: OutputRequest { clip, key, output, options }, first, count } = request;
@@ -86,7 +86,8 @@ pub(super) async fn estimate(State(studio): Shared, Json(request): Json<Estimate
         let clip = studio.clips.ready(clip, i64::MAX, cancel)?;
         let mut wanted = Request::new("", "");
         set(&mut wanted, &options)?;
-        let size = |frames: u64| -> Result<u64, ErrorResponse> {
+        let mut losses = Vec::new();
+        let mut size = |frames: u64| -> Result<u64, ErrorResponse> {
             let folder = tempfile::tempdir().map_err(Fault::new)?;
             let name = path.file_name().ok_or_else(|| Fault::new("the file name is missing"))?;
             let from = first + i64::try_from(count.saturating_sub(frames) / 2).unwrap_or(0);
@@ -94,11 +95,16 @@ pub(super) async fn estimate(State(studio): Shared, Json(request): Json<Estimate
             let render = clip.render(&recipe).frames(from..=to).to(folder.path().join(name));
             let render = render.with(|request| {
                 (request.encoding, request.pix_fmt) = (wanted.encoding.clone(), wanted.pix_fmt.clone());
-                request.transfer = wanted.transfer;
+                request.transfer.output = wanted.transfer.output;
                 request.memory = None; // as much as the job will have
                 request.cancel = cancel.clone();
             });
-            render.run(|_| {}).map_err(Fault::from)?;
+            let job = render.prepare().map_err(Fault::from)?;
+            // Alpha and depth are told before a frame is rendered.
+            let is_new = |code| !matches!(code, NoteCode::AlphaLost | NoteCode::DepthLost) && code.is_loss();
+            losses =
+                job.notes().iter().filter(|note| is_new(note.code)).map(|note| note.text.clone()).collect();
+            job.run(&|_| {}).map_err(Fault::new)?;
             let files = std::fs::read_dir(folder.path()).map_err(Fault::new)?;
             Ok(files.flatten().filter_map(|file| Some(file.metadata().ok()?.len())).sum())
         };
@@ -107,7 +113,7 @@ pub(super) async fn estimate(State(studio): Shared, Json(request): Json<Estimate
         let (small, large) = (size(few)?, if more > few { size(more)? } else { 0 });
         let each = large.saturating_sub(small) as f64 / (more - few).max(1) as f64;
         let all = small as f64 + each * count.saturating_sub(few) as f64;
-        Ok(json!({ "bytes": all.round(), "frames": more }))
+        Ok(json!({ "bytes": all.round(), "frames": more, "losses": losses }))
     })
     .await
 }

@@ -9,7 +9,7 @@ use super::fault::Fault;
 use super::pixels::{Rgba, cropped, span};
 use super::shrink::{banded, reduced, shrunk};
 use grainfield_filters::filter::convert::assumed_matrix;
-use grainfield_filters::frame::{Depth, Format, Frame, Sample};
+use grainfield_filters::frame::{Alpha, Depth, Format, Frame, Sample};
 use grainfield_render::session::converted;
 
 /// The part of a frame that is shown, and how it is shown.
@@ -25,6 +25,10 @@ pub(super) struct View {
     pub(super) gamma: f64,
     /// The number of a plane that is shown as grey.
     pub(super) plane: Option<usize>,
+    /// What is behind a picture with alpha; `None` ignores alpha.
+    pub(super) over: Option<Board>,
+    /// Shows a difference from 0 on, without gain: 0 is black.
+    pub(super) matte: bool,
     /// Marks samples at the limits of their range.
     pub(super) clipping: bool,
     /// Shows one field, each of its lines twice.
@@ -32,6 +36,18 @@ pub(super) struct View {
     /// Reduces before the conversion where that is possible: several times as fast, and wrong by up to three codes, more where
     /// colours are out of gamut. For pictures that are seen for a moment.
     pub(super) quick: bool,
+}
+
+/// What is seen where a picture is transparent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Board {
+    /// Black.
+    Black,
+    /// Medium grey.
+    Grey,
+    /// Squares of two greys, of eight samples.
+    Checks,
 }
 
 /// Every second line of a picture.
@@ -52,6 +68,8 @@ impl Default for View {
             gain: 1.0,
             gamma: 1.0,
             plane: None,
+            over: None,
+            matte: false,
             clipping: false,
             field: None,
             quick: false,
@@ -78,17 +96,29 @@ fn surroundings(frame: &Frame, view: &View) -> Option<(Frame, View)> {
 /// Converts a frame for display.
 pub(super) fn show(frame: &Frame, view: &View) -> Result<Rgba, Fault> {
     if view.quick
-        && let View { region: None, size: Some(size), plane: None, clipping: false, field: None, .. } = *view
+        && let View {
+            region: None,
+            size: Some(size),
+            plane: None,
+            over: None,
+            clipping: false,
+            field: None,
+            ..
+        } = *view
     {
         return show(&shrunk(frame, size), &View { size: None, quick: false, ..*view });
     }
-    if let View { region: None, size: Some(size), plane: None, clipping: false, field: None, .. } = *view
+    if let View {
+        region: None, size: Some(size), plane: None, over: None, clipping: false, field: None, ..
+    } = *view
         && view.gain == 1.0
         && view.gamma == 1.0
     {
         return banded(frame, size);
     }
     let part = surroundings(frame, view);
+    let corner = |view: &View| view.region.map_or([0, 0], |[x, y, ..]| [x, y]);
+    let shift = part.as_ref().map_or([0, 0], |(_, part)| [0, 1].map(|i| corner(view)[i] - corner(part)[i]));
     let (frame, view) = part.as_ref().map_or((frame, view), |(frame, view)| (frame, view));
     // The displayed value of a fraction of full scale.
     let tone = |v: f64| {
@@ -103,6 +133,9 @@ pub(super) fn show(frame: &Frame, view: &View) -> Result<Rgba, Fault> {
             pack(&converted(frame, "gbrp16")?, |v: u16| table[usize::from(v)])
         }
     };
+    if let (None, Some(board)) = (view.plane, view.over) {
+        put_over(frame, board, shift, &mut whole);
+    }
     if view.clipping {
         let rgb = if view.plane.is_none() { Some(converted(frame, "gbrp16")?) } else { None };
         mark_clipping(frame, rgb.as_ref(), &mut whole);
@@ -133,11 +166,12 @@ pub(super) fn difference(a: &Frame, b: &Frame, view: &View) -> Result<Rgba, Faul
             let (a, b) = (converted(a, "gbrp16")?, converted(b, "gbrp16")?);
             let mut out = Rgba::new(a.format().width as usize, a.format().height as usize);
             let width = out.width;
+            let (zero, gain) = if view.matte { (0.0, 1.0) } else { (128.0, view.gain) };
             for (y, to) in out.bytes.chunks_exact_mut(4 * width).enumerate() {
                 for (p, c) in PLACES {
                     let both = a.row::<u16>(p, y).iter().zip(b.row::<u16>(p, y));
                     for (to, (a, b)) in to.chunks_exact_mut(4).zip(both) {
-                        to[c] = byte(128.0 + (f64::from(*b) - f64::from(*a)) * view.gain / 257.0);
+                        to[c] = byte(zero + (f64::from(*b) - f64::from(*a)) * gain / 257.0);
                     }
                 }
             }
@@ -230,6 +264,25 @@ fn pack<T: Sample>(rgb: &Frame, byte: impl Fn(T) -> u8) -> Rgba {
     Rgba { width, height, bytes }
 }
 
+/// Puts a picture with alpha over a board, by the displayed values, as most programs do; `shift` is the place of the frame
+/// in the whole picture.
+fn put_over(frame: &Frame, board: Board, shift: [usize; 2], out: &mut Rgba) {
+    let Some(alpha) = frame.format().alpha_plane() else { return };
+    let (width, top) = (out.width, full_scale(frame));
+    let share = if frame.format().alpha == Alpha::Premultiplied { |_| 1.0 } else { |a: f64| a };
+    for (y, row) in out.bytes.chunks_exact_mut(4 * width).enumerate() {
+        for (x, to) in row.chunks_exact_mut(4).enumerate() {
+            let a = (code(frame, alpha, x, y) / top).clamp(0.0, 1.0);
+            let behind = match board {
+                Board::Black => 0.0,
+                Board::Grey => 128.0,
+                Board::Checks => [96.0, 160.0][((x + shift[0]) / 8 + (y + shift[1]) / 8) % 2],
+            };
+            to[..3].iter_mut().for_each(|v| *v = byte(f64::from(*v) * share(a) + behind * (1.0 - a)));
+        }
+    }
+}
+
 /// Draws stripes over pixels that have a sample at or beyond black or white (the limits of the frame's range), or, of
 /// their conversion to `rgb`, one that the conversion may have cut off there: red above white, else blue.
 fn mark_clipping(frame: &Frame, rgb: Option<&Frame>, out: &mut Rgba) {
@@ -310,6 +363,7 @@ mod tests {
                 for view in [
                     View::default(),
                     View { gain: 2.0, ..View::default() },
+                    View { over: Some(Board::Checks), ..View::default() },
                     View { plane: Some(0), clipping: true, ..View::default() },
                     View { field: Some(Field::Bottom), clipping: true, ..View::default() },
                 ] {

@@ -14,6 +14,7 @@ mod gallery;
 mod util;
 
 mod frames;
+mod interpret;
 mod jobs;
 mod keys;
 mod look;

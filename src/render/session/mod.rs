@@ -100,9 +100,9 @@ impl Clip {
         let opened = source.info().clone();
         job::check_numbers(&request, None, &opened)?;
         let user_number = |n: i64| n + request.frame_offset;
-        let info =
-            Info { first: user_number(opened.first), last: opened.last.map(user_number), ..opened.clone() };
         let format = request.tagged_format(&opened.format);
+        let (first, last) = (user_number(opened.first), opened.last.map(user_number));
+        let info = Info { first, last, format, ..opened.clone() };
         let limit = request.memory.map_or(FRAME_BYTES, |m| usize::try_from(m).unwrap_or(FRAME_BYTES));
         let frames = Frames::new(source, format, request.frame_offset, limit.min(FRAME_BYTES));
         let helpers = job::threads(&request)? - 1;
@@ -121,7 +121,8 @@ impl Clip {
         })))
     }
 
-    /// The properties of the input. Frame numbers are those of [`frame`](Clip::frame).
+    /// The properties of the input, with what the request has in the place of its tags. Frame numbers are those of
+    /// [`frame`](Clip::frame).
     pub fn info(&self) -> &Info {
         &self.0.info
     }

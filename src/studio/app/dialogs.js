@@ -381,12 +381,15 @@ export function factsDialog() {
   const c = clip.value;
   if (!c) return;
   const all = [['path', c.path], ['picture', `${c.width}×${c.height} ${c.format}`], ['fields', c.lavfi ? `${c.fields}, by FFmpeg’s ${c.lavfi}` : c.fields], ['pixels', c.shape === 1 ? 'square' : `${Number(c.shape.toFixed(4))} times as wide as high`],
-    ['colour', c.colour], ...(c.matrix && c.planes.includes('U') && !c.colour.includes(c.matrix) ? [['matrix', `not stated: ${c.matrix} is assumed`]] : []), ['frames', `${c.first} to ${c.estimated ? 'about ' : ''}${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
+    ['colour', c.colour], ...(Object.keys(c.tags).length ? [['in the place of tags', Object.entries(c.tags).map((tag) => tag.join(' ')).join(', ')]] : []), ...(c.matrix && c.planes.includes('U') && !c.colour.includes(c.matrix) ? [['matrix', `not stated: ${c.matrix} is assumed`]] : []), ['frames', `${c.first} to ${c.estimated ? 'about ' : ''}${c.last}, ${c.rate[0]}/${c.rate[1]} a second${c.variable ? ', variable' : ''}`], ...c.details];
   dialog(c.name, ({ close }) => html`<table class="facts"><tbody>${all.map(([name, text]) => html`<tr><th>${name}</th><td>${text}</td></tr>`)}</tbody></table>
     <footer>${has('file.deinterlace') ? html`<button @click=${() => {
       close();
       command('file.deinterlace').run();
-    }}>Deinterlace…</button>` : nothing}<button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');
+    }}>Deinterlace…</button>` : nothing}<button @click=${() => {
+      close();
+      command('file.tags').run();
+    }}>Interpret…</button><button class="main" autofocus @click=${() => copy(all.map((row) => row.join(': ')).join('\n'), 'the list')}>Copy</button></footer>`, 'wide');
 }
 
 export const goDialog = () => dialog('Go to', ({ submit, fault }) => html`<form @submit=${submit((form) => {

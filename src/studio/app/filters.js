@@ -103,7 +103,7 @@ function settings(step, i) {
       /** @type {unknown[]} */
       const lines = list.map((s) => control(step, i, s));
       const mask = list.findIndex((s) => s.id === 'mask');
-      if (mask >= 0 && clip.value) lines.splice(mask + 1, 0, html`<p class="draw">${['ellipse', 'rectangle'].map((shape) => html`<button class="small ${command(`mask.${shape}`).on?.() ? 'lit' : ''}" title="${command(`mask.${shape}`).label}: drag in the picture (${keyText(`mask.${shape}`)})" @click=${() => command(`mask.${shape}`).run()}>Draw ${shape === 'ellipse' ? 'an ellipse' : 'a rectangle'}</button> `)}</p>`);
+      if (mask >= 0 && clip.value) lines.splice(mask + 1, 0, html`<p class="draw">${['ellipse', 'rectangle'].map((shape) => html`<button class="small ${command(`mask.${shape}`).on?.() ? 'lit' : ''}" title="${command(`mask.${shape}`).label}: drag in the picture (${keyText(`mask.${shape}`)})" @click=${() => command(`mask.${shape}`).run()}>Draw ${shape === 'ellipse' ? 'an ellipse' : 'a rectangle'}</button> `)}${command('mask.show').can?.() ? html`<button class="small ${command('mask.show').on?.() ? 'lit' : ''}" title="In the place of the result (${keyText('mask.show')})" @click=${() => command('mask.show').run()}>Show the mask</button>` : nothing}</p>`);
       return name === ''
         ? html`<div class="groupbody">${lines}</div>`
         : html`<details .open=${!isShut(id, name)} @toggle=${(/** @type {any} */ e) => {

@@ -14,7 +14,9 @@ import { deinterlaceDialog } from './deinterlace.js';
 import * as dialogs from './dialogs.js';
 import { fileDialog } from './files.js';
 import { galleryDialog } from './gallery.js';
+import { maskValues } from './matte.js';
 import { describeDialog } from './raw.js';
+import { tagsDialog } from './tags.js';
 import { copyCommand, renderDialog } from './render.js';
 import { seekKeyFrame, seekMarker, seekScene, stopSearch, toggleMarker } from './scenes.js';
 
@@ -107,6 +109,7 @@ export const commands = /** @type {Command[]} */ ([
   { id: 'file.facts', group: 'File', label: 'Clip properties', keys: ['Alt+Enter'], run: () => dialogs.factsDialog(), can: open },
   { id: 'file.deinterlace', group: 'File', label: 'Deinterlace', keys: [], run: () => deinterlaceDialog(), can: open, on: () => !!clip.value?.lavfi },
   { id: 'file.samples', group: 'File', label: 'Describe the samples', keys: [], run: () => describeDialog(clip.value?.path ?? ''), can: () => !!clip.value?.raw },
+  { id: 'file.tags', group: 'File', label: 'Interpret the clip: matrix, range, transfer, rate', keys: [], run: tagsDialog, can: open, on: () => Object.keys(clip.value?.tags ?? {}).length > 0 },
   { id: 'time.code', group: 'Frames', label: 'Times as timecode', keys: ['Shift+T'], run: () => (timecode.value = !timecode.value), on: () => timecode.value },
   { id: 'edit.undo', group: 'Edit', label: 'Undo', keys: ['Ctrl+Z'], run: undo, icon: 'undo', can: () => canUndo.value },
   { id: 'edit.redo', group: 'Edit', label: 'Redo', keys: ['Ctrl+Y', 'Ctrl+Shift+Z'], run: redo, icon: 'redo', can: () => canRedo.value },
@@ -131,6 +134,7 @@ export const commands = /** @type {Command[]} */ ([
     can: () => selected.value < doc.value.steps.length - 1 },
   { id: 'mask.ellipse', group: 'Filters', label: 'Draw an ellipse as the filter’s mask', keys: ['E'], ...mask('ellipse') },
   { id: 'mask.rectangle', group: 'Filters', label: 'Draw a rectangle as the filter’s mask', keys: ['Shift+E'], ...mask('rectangle') },
+  { id: 'mask.show', group: 'Filters', label: 'Show the filter’s mask', keys: ['H'], ...toggle(view.matte), can: () => !!maskValues() },
   { id: 'step.back', group: 'Frames', label: 'Frame back', keys: ['ArrowLeft', ','], run: step(-1), icon: 'back', can: open },
   { id: 'step.forward', group: 'Frames', label: 'Frame forward', keys: ['ArrowRight', '.'], run: step(1), icon: 'forward', can: open },
   { id: 'step.back50', group: 'Frames', label: '50 frames back', keys: ['Alt+ArrowLeft', 'PageUp'], run: step(-50) },

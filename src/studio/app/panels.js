@@ -48,6 +48,7 @@ function bar() {
       { value: reference.value?.id ?? 0 }, (id) => (against.value = id)) : nothing}
     ${menu('Zoom', 'Zoom', zooms, view.zoom, zoomTo)}
     ${menu('Plane', 'Plane', ['RGB', ...(c?.planes ?? [])].map((p, i) => [i - 1, p]), view.plane)}
+    ${!c?.planes.includes('A') ? nothing : menu('Over', 'What is seen behind the picture, which has alpha', [['', 'No alpha'], ['checks', 'On checks'], ['black', 'On black'], ['grey', 'On grey']], view.over)}
     ${menu('Field', `Field of an interlaced picture (${keyText('view.field')})`,
       [['', 'Fields'], ['top', 'Top'], ['bottom', 'Bottom']], view.field)}
     ${!c || c.shape === 1 ? nothing
@@ -101,7 +102,7 @@ function matrix() {
 
 /** Matrix, transfer and range in the words of the trade. @param {any} c */
 function colours(c) {
-  const said = c.colour.replace(/smpte170m|bt470bg/g, 'BT.601').replace(/bt2020(nc|c)?/g, 'BT.2020').replace(/bt709/g, 'BT.709').replace('smpte2084', 'PQ, shown without tone mapping').replace('arib-std-b67', 'HLG, shown without tone mapping').replace(/(full|limited)/, '$1 range');
+  const said = [...new Set(c.colour.replace(/smpte432/, 'P3 D65').replace(/smpte431/, 'P3 DCI').replace(/smpte170m|bt470bg/g, 'BT.601').replace(/bt2020(nc|c)?/g, 'BT.2020').replace(/bt709/g, 'BT.709').replace('smpte2084', 'PQ, shown without tone mapping').replace('arib-std-b67', 'HLG, shown without tone mapping').replace(/(full|limited)/, '$1 range').split(', '))].join(', ');
   return /^(full|limited)/.test(said) && c.planes[1] === 'U' ? `${matrix().name} assumed, ${said}` : said;
 }
 

@@ -60,7 +60,7 @@ const codecsOfSound = ['aac'];
 /** The options that are given. Sound cannot stand in images and y4m.
  * @param {Clip} c @param {{output: string, choice: Choice, audio: string, onError: string}} chosen @returns {Record<string, string>} */
 const optionsFor = (c, { output, choice, audio, onError }) => Object.fromEntries(
-  Object.entries({ ...choice, [codecsOfSound.includes(audio) ? 'audio-codec' : 'audio']: videos.test(output) ? audio : '', 'on-error': onError, lavfi: c.lavfi, raw: c.raw ?? '' }).filter(([, value]) => value),
+  Object.entries({ ...choice, [codecsOfSound.includes(audio) ? 'audio-codec' : 'audio']: videos.test(output) ? audio : '', 'on-error': onError, lavfi: c.lavfi, raw: c.raw ?? '', ...c.tags, transfer: c.tags.transfer ? `${c.tags.transfer}:${choice.transfer || 'auto'}` : choice.transfer }).filter(([, value]) => value),
 );
 
 /** A word for a POSIX shell. @param {string} word */
@@ -90,7 +90,7 @@ export async function copyCommand() {
  * @typedef {{id: string, output: string, options: Record<string, string>, clip: Clip, recipe: any}} Waiting */
 
 /** The options that this window has. */
-const known = ['audio', 'audio-codec', 'codec', 'codec-opt', 'crf', 'filters', 'frames', 'lavfi', 'on-error', 'overwrite', 'pix-fmt', 'preset', 'raw', 'transfer'];
+const known = ['audio', 'audio-codec', 'codec', 'codec-opt', 'crf', 'filters', 'frames', 'lavfi', 'matrix', 'on-error', 'overwrite', 'pix-fmt', 'preset', 'range', 'rate', 'raw', 'transfer'];
 
 /** The options of a job by their names; null if this window has not all of them. @param {string[]} list as `crf=18` */
 export function optionsOf(list) {
@@ -104,8 +104,13 @@ export async function changeJob(job) {
   const options = optionsOf(job.options) ?? {};
   // The list has full paths.
   const path = ownPath(job.input);
-  const isOpen = clip.value?.path === path && clip.value.lavfi === (options.lavfi ?? '') && clip.value.raw === (options.raw ?? null);
-  const opened = isOpen && clip.value ? clip.value : await openAs(path, { lavfi: options.lavfi, raw: options.raw });
+  const { lavfi = '', raw, matrix, range, rate } = options;
+  const [to = '', transfer] = (options.transfer ?? '').split(':').reverse();
+  const tags = Object.fromEntries(Object.entries({ matrix, range, rate, transfer }).filter(([, text]) => text));
+  options.transfer = to === 'auto' ? '' : to;
+  const same = (/** @type {Record<string, string>} */ of) => JSON.stringify(Object.entries(of).sort());
+  const isOpen = clip.value?.path === path && clip.value.lavfi === lavfi && clip.value.raw === (raw ?? null) && same(clip.value.tags) === same(tags);
+  const opened = isOpen && clip.value ? clip.value : await openAs(path, { lavfi, raw, tags });
   const recipe = await post('/recipe', { clip: opened.id, chain: options.filters ?? '' });
   if (recipe.faults.length) throw new Error(recipe.faults[0].text);
   renderDialog({ id: job.id, output: job.output, options, clip: opened, recipe });
@@ -185,7 +190,7 @@ export function renderDialog(job = null) {
   });
 
   // Its size, from a few frames, when nothing has changed for a moment.
-  const guess = signal(/** @type {null | {bytes: number, frames: number, of: number}} */ (null));
+  const guess = signal(/** @type {null | {bytes: number, frames: number, of: number, losses: string[]}} */ (null));
   const cannotGuess = signal('');
   const stopGuessing = rested(600, () => {
     const count = framesIn(what.value);
@@ -302,7 +307,7 @@ export function renderDialog(job = null) {
         onError.value, (e) => (onError.value = e.target.value))}
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : isKnown
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(what.value)}, ${sound}<br>Tags: ${m.colour}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
-      ${warning ? html`<p class="warning" role="note">${warning}</p>` : nothing}
+      ${[warning, ...(guess.value?.losses ?? [])].map((text) => (text ? html`<p class="warning" role="note">${text}</p>` : nothing))}
       ${copies() ? html`<span></span><span class="dim">No filter is on: FFmpeg can copy these frames without encoding, from the key frame before the first. <button type="button" class="small" @click=${copyStream}>Copy its command line</button></span>` : nothing}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite" .checked=${'overwrite' in (job?.options ?? {})}>Replace the existing file, or segments of another render</label>` : nothing}
       ${refused() && !problem.value ? html`<p class="fault" role="alert">${refused()}</p>` : fault()}

@@ -14,7 +14,7 @@ import { codeAt, framesOf, two } from './timecode.js';
  * @typedef {{steps: Step[], seed: string | null, look?: string, drafts: Record<string, string>, cuts: Record<string, [number, number][]>, deinterlace: Record<string, string>}} Doc */
 /** @typedef {{id: number, path: string, name: string, kind: string, width: number, height: number, format: string,
  *   bits: number | null, colour: string, planes: string[], first: number, last: number, estimated: boolean, rate: [number, number], variable: boolean,
- *   shape: number, fields: string, lavfi: string, raw: string | null, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
+ *   shape: number, fields: string, lavfi: string, raw: string | null, tags: Record<string, string>, matrix: string | null, notes: string[], details: [string, string][], sound: number | null}} Clip */
 /** @typedef {{text: string, step?: number, setting?: string, span?: {start: number, end: number}}} Fault */
 /** @typedef {{key: string, chain: string, canonical: string, toml: string, effective: Record<string, string>[],
  *   faults: Fault[], notes: string[], made: null | {width: number, height: number, format: string, planes: string[], shape: number}}}
@@ -58,6 +58,8 @@ export const userKeys = signal(/** @type {Record<string, string>} */ ({}));
 export const folder = signal('');
 /** What samples without a header are, by the paths of their files. */
 export const raws = signal(/** @type {Record<string, string>} */ ({}));
+/** What replaces the tags of clips, by their paths: options of the command line, but that `transfer` is of the input. */
+export const retags = signal(/** @type {Record<string, Record<string, string>>} */ ({}));
 /** The clips that were opened last, the newest first. */
 export const recent = signal(/** @type {string[]} */ ([]));
 /** Frames that the user has marked, in order. */
@@ -87,6 +89,10 @@ export const view = {
   /** '' is the whole frame, else one field. */
   field: signal(''),
   clipping: signal(false),
+  /** What is seen behind a picture with alpha: '' ignores alpha; black, grey or checks. */
+  over: signal(''),
+  /** Whether the mask of the selected filter is shown in the place of the result. */
+  matte: signal(false),
   wipe: signal(0.5),
   loupe: signal(false),
   /** Whether samples are shown as squares, whatever shape the clip says that they have. */
@@ -397,8 +403,8 @@ effect(() => {
 export const ownPath = (path) => (path.startsWith(`${folder.value}/`) ? path.slice(folder.value.length + 1) : path);
 
 /** @param {string} path @returns {Promise<Clip>} */
-export const openAs = (path, { lavfi = doc.value.deinterlace[ownPath(path)], raw = raws.value[ownPath(path)] } = {}) =>
-  post('/open', { path: ownPath(path), lavfi, raw }).then((opened) => (opened.estimated && toldClips.has(opened.id) ? get(`/clip/${opened.id}`) : opened));
+export const openAs = (path, { lavfi = doc.value.deinterlace[ownPath(path)], raw = raws.value[ownPath(path)], tags = retags.value[ownPath(path)] } = {}) =>
+  post('/open', { path: ownPath(path), lavfi, raw, tags: tags ?? {} }).then((opened) => (opened.estimated && toldClips.has(opened.id) ? get(`/clip/${opened.id}`) : opened));
 
 /** @param {string} path */
 export async function openClip(path) {
@@ -497,7 +503,7 @@ export function timeText(n) {
 
 /** @typedef {Record<string, import('./vendor/signals-core.js').Signal<any>>} Kept */
 /** What is kept of the page between runs of the studio, as it is. @type {Kept} */
-const ofPage = { scale, timecode, raws, recent, keys: userKeys };
+const ofPage = { scale, timecode, raws, retags, recent, keys: userKeys };
 /** And of the work. @type {Kept} */
 const ofWork = { frame, selection, markers, references };
 

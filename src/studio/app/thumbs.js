@@ -58,6 +58,7 @@ export function startThumbs(root, planOf, watch, across = 128) {
     const context = putPicture(canvas, got.image);
     if (added) context.putImageData(added.image, 0, 0, w >> 1, 0, w, h);
     canvas.dataset.drawn = choice;
+    canvas.classList.remove('old');
   }
 
   const work = latest(async () => {
@@ -88,7 +89,8 @@ export function startThumbs(root, planOf, watch, across = 128) {
     if (running && running.canvas.dataset.choice !== running.choice) running.abort.abort();
     for (const canvas of /** @type {NodeListOf<HTMLCanvasElement>} */ (root.querySelectorAll('canvas[data-choice]'))) {
       const { choice, drawn } = canvas.dataset;
-      // A picture of the same thing stays until there is a newer one.
+      // A picture of the same thing stays, dimmed, until there is a newer one.
+      canvas.classList.toggle('old', !!drawn && drawn !== choice);
       if (drawn && about(drawn) !== about(choice)) {
         canvas.width = 1;
         delete canvas.dataset.drawn;

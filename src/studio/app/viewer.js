@@ -4,12 +4,13 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { get, picture } from './api.js';
 import {
-  afterwards, area, check, checked, clip, effect, frame, inPlace, isFine, key, latest, recent, reference, referenceClip, report, rested,
+  afterwards, area, check, checked, clip, effect, entry, frame, inPlace, isFine, key, latest, recent, reference, referenceClip, report, rested,
   selectedStep, signal, view,
 } from './state.js';
 import { keep, kept, putPicture, shownSides as sidesOf } from './kept.js';
 import { checkReference, titleOf } from './compare.js';
 import { maskHandles, setMask } from './mask.js';
+import { matte } from './matte.js';
 import { playing, scrubbing, startPlayer } from './player.js';
 
 export * from './player.js';
@@ -39,7 +40,7 @@ export const busy = signal(false);
 /** The size of what a side shows, and how much wider than high its samples are shown. @param {Side} side */
 function sizeOf(side) {
   const c = clip.value;
-  const { width = 1, height = 1, shape = 1 } = (side === 'in' ? reference.value?.made ?? c : checked.value?.made ?? c) ?? {};
+  const { width = 1, height = 1, shape = 1 } = (side === 'in' ? reference.value?.made ?? c : (side === 'out' && matte.value?.made) || (checked.value?.made ?? c)) ?? {};
   return { width, height, shape: view.square.value ? 1 : shape };
 }
 
@@ -118,7 +119,8 @@ class Pane {
     if (!c || (this.side !== 'in' && !key.value)) return '';
     const [zx, z] = [this.across(), this.zoom()];
     const { width, height } = sizeOf(this.side);
-    const query = new URLSearchParams({ side: told(this.side) });
+    const mask = this.side === 'out' ? matte.value : null;
+    const query = new URLSearchParams(mask ? { side: 'diff', matte: 'true', against: [c.id, mask.black, number].join('.') } : { side: told(this.side) });
     if (this.side === 'diff' && reference.value) query.set('against', [referenceClip.value?.id, ...shownOf('in', number)].join('.'));
     if (z >= 1 && zx >= 1) {
       const [left, top] = this.origin();
@@ -131,8 +133,10 @@ class Pane {
     } else {
       query.set('size', `${Math.max(1, Math.round(width * Math.min(1, zx)))},${Math.max(1, Math.round(height * Math.min(1, z)))}`);
     }
+    if (mask) return `/frame/${c.id}/${mask.white}/${number}?${query}`;
     const gain = this.side === 'diff' ? view.diffGain.value : view.gain.value;
     if (gain !== 1) query.set('gain', String(gain));
+    if (view.over.value && this.side !== 'diff') query.set('over', view.over.value);
     if (view.gamma.value !== 1 && this.side !== 'diff') query.set('gamma', String(view.gamma.value));
     if (view.field.value) query.set('field', view.field.value);
     if (view.plane.value >= 0) query.set('plane', String(view.plane.value));
@@ -341,7 +345,7 @@ class Pane {
 
 const labels = { in: 'Source', out: 'Result', diff: 'Difference' };
 /** @param {Side} side */
-const nameOf = (side) => (side === 'in' && reference.value ? `A, ${titleOf(reference.value)}` : labels[side]);
+const nameOf = (side) => (side === 'in' && reference.value ? `A, ${titleOf(reference.value)}` : side === 'out' && matte.value ? `Mask of ${entry(selectedStep.value?.name ?? '')?.label}` : labels[side]);
 export const surrounds = { black: '#000000', dark: '#161616', grey: '#777777' };
 /** Counts drawings, for what shows a part of a pane. */
 export const drawn = signal(0);
@@ -501,7 +505,7 @@ export function startViewer(root) {
   // Nothing of another clip stays in sight until its own picture arrives.
   effect(() => void (seen !== (seen = clip.value?.path ?? '') && panes.forEach((p) => p.forget())));
   effect(() => {
-    void [clip.value, key.value, reference.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
+    void [clip.value, key.value, matte.value, view.over.value, reference.value, frame.value, checked.value, view.gain.value, view.diffGain.value, view.plane.value, view.gamma.value, view.field.value];
     void [view.hints.value, view.clipping.value, view.square.value, view.zoom.value, view.center.value, view.surround.value, area.value, selectedStep.value];
     const playingNow = playing.value;
     for (const side of sidesOf(view.layout.value)) {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use toml_edit::{Item, Table};
 
 /// Options that the page may set. Others read or write files, or open protocols.
-const OPTIONS: [&str; 12] = [
+const OPTIONS: [&str; 15] = [
     "audio",
     "audio-codec",
     "bitrate",
@@ -28,9 +28,12 @@ const OPTIONS: [&str; 12] = [
     "codec-opt",
     "crf",
     "lavfi",
+    "matrix",
     "on-error",
     "pix-fmt",
     "preset",
+    "range",
+    "rate",
     "raw",
     "transfer",
 ];
@@ -207,9 +210,10 @@ fn set(job: &mut Table, written: &[(&str, String)]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The transfer of an output, by FFmpeg's name.
-pub(crate) fn transfer(name: &str) -> Option<OutputTransfer> {
-    match name {
+/// The transfer of an output, by FFmpeg's name, perhaps after that of the input.
+pub(crate) fn transfer(text: &str) -> Option<OutputTransfer> {
+    match text.rsplit(':').next()? {
+        "auto" => Some(OutputTransfer::Auto),
         "keep" => Some(OutputTransfer::Passthrough),
         name => Transfer::from_name(name).filter(|t| *t != Transfer::UNSPECIFIED).map(OutputTransfer::As),
     }
