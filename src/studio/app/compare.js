@@ -55,11 +55,12 @@ export function nextReference() {
   against.value = all[all.findIndex((r) => r.id === against.value) + 1]?.id ?? 0;
 }
 
-/** Takes the recipe that is compared with; the one that was there is kept in its place. */
+/** Takes the recipe that is compared with; the one that was there is kept in its place. A still stays, too. */
 export async function swapReference() {
   const r = reference.value;
   if (!r) return;
   await keepReference(false);
+  if (r.frame === null) references.value = references.value.filter(({ id }) => id !== r.id);
   replaceRecipe(r.recipe, null, r.drafts);
 }
 
