@@ -20,7 +20,7 @@ use grainfield_filters::filter::convert::assumed_matrix;
 use grainfield_filters::forms::curve as curves;
 use grainfield_filters::forms::looks::LookForm;
 use grainfield_filters::forms::recipe::{self, AnyText, Checked, FormatForm, RecipeFault, plane_names};
-use grainfield_filters::frame::{ColorRange, Depth, Family, Format, Primaries, Transfer};
+use grainfield_filters::frame::{ColorRange, Depth, Family, Format};
 use grainfield_filters::host::lock;
 use grainfield_filters::ratio::Ratio;
 use grainfield_filters::recipe::Recipe;
@@ -140,17 +140,12 @@ fn described(studio: &Studio, id: u32) -> Result<Value, ErrorResponse> {
 /// Matrix, transfer, range and primaries of a clip: `bt709, limited`, or `bt709, linear, full`, each only if the matrix does
 /// not say it, too.
 pub(super) fn colour(format: &Format) -> String {
-    let matrix = format.matrix.name().filter(|_| format.family == Family::Yuv);
-    let transfer = format
-        .transfer
-        .name()
-        .filter(|name| Some(*name) != matrix && format.transfer != Transfer::UNSPECIFIED);
+    let known = |name: &&str| *name != "unspecified";
+    let matrix = format.matrix.name().filter(|_| format.family == Family::Yuv).filter(known);
+    let transfer = format.transfer.name().filter(|name| Some(*name) != matrix).filter(known);
     let range = if format.range == ColorRange::Full { "full" } else { "limited" };
-    let usual = matrix.or(Some("bt709").filter(|_| format.family == Family::Rgb)).unwrap_or_default();
-    let primaries = format
-        .primaries
-        .name()
-        .filter(|name| !usual.starts_with(name) && format.primaries != Primaries::UNSPECIFIED);
+    let usual = if format.family == Family::Rgb { "bt709" } else { matrix.unwrap_or_default() };
+    let primaries = format.primaries.name().filter(|name| !usual.starts_with(name)).filter(known);
     let primaries = primaries.map(|name| format!("{name} primaries"));
     let all = [matrix, transfer, Some(range).filter(|_| format.family != Family::Rgb), primaries.as_deref()];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -102,8 +102,9 @@ pub(super) async fn estimate(State(studio): Shared, Json(request): Json<Estimate
             let job = render.prepare().map_err(Fault::from)?;
             // Alpha and depth are told before a frame is rendered.
             let is_new = |code| !matches!(code, NoteCode::AlphaLost | NoteCode::DepthLost) && code.is_loss();
-            losses =
-                job.notes().iter().filter(|note| is_new(note.code)).map(|note| note.text.clone()).collect();
+            let inside = format!("{}/", folder.path().display());
+            let told = job.notes().iter().filter(|note| is_new(note.code));
+            losses = told.map(|note| note.text.replace(&inside, "")).collect();
             job.run(&|_| {}).map_err(Fault::new)?;
             let files = std::fs::read_dir(folder.path()).map_err(Fault::new)?;
             Ok(files.flatten().filter_map(|file| Some(file.metadata().ok()?.len())).sum())

@@ -6,12 +6,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-/// The Chromium that was used last: starting one takes a second of processor time. One test at a time has it: some measure
-/// times, and two cores have enough to do with one.
-static IDLE: Mutex<Option<Chromium>> = Mutex::new(None);
+/// Each Chromium, while no test has it: starting one takes a second of processor time. Two keep two cores busy.
+static IDLE: [Mutex<Option<Chromium>>; 2] = [const { Mutex::new(None) }; 2];
 
 /// A browser.
 pub(crate) struct Chromium {
@@ -53,7 +52,17 @@ impl Drop for Browser {
 impl Browser {
     /// One with a window of a size.
     pub(crate) fn start(width: u32, height: u32) -> Browser {
-        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = loop {
+            let free = IDLE.iter().find_map(|browser| match browser.try_lock() {
+                Ok(idle) => Some(idle),
+                Err(TryLockError::Poisoned(idle)) => Some(idle.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            });
+            match free {
+                Some(idle) => break idle,
+                None => std::thread::sleep(Duration::from_millis(10)),
+            }
+        };
         let browser = idle.take().unwrap_or_else(Chromium::new);
         browser.post("/window/rect", &json!({ "width": width, "height": height }));
         Browser(Some(browser), idle)

@@ -49,11 +49,13 @@ fn a_render_says_what_becomes_of_it_and_of_grain() {
     };
     let warned =
         |is: bool| b.until(&format!("return !!document.querySelector('dialog[open] .warning') === {is}"));
-    // The name decides, until something is chosen.
+    // Grain is kept by default; the name alone decides on request.
     let delivers = |id: &str, ending: &str| {
         b.until(&format!("return document.querySelector('#r-deliver').value === '{id}' && document.querySelector('#r-output').value.endsWith('{ending}')"));
     };
-    delivers("auto", ".mkv");
+    delivers("h264", ".mkv");
+    told("H.264, yuv420p, 128×96, 6 frames");
+    warned(false);
     choose("deliver", "gif");
     delivers("gif", ".gif");
     choose("deliver", "auto");

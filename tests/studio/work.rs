@@ -344,7 +344,9 @@ fn the_copied_command_renders_the_shown_picture() {
     let copied = b.run("return globalThis.copied");
     let (line, recipe) = (copied[0].as_str().unwrap(), copied[1].as_str().unwrap());
     session.write("copied.toml", recipe);
-    let line = &line.replacen(line.split(' ').nth(3).unwrap(), "OUTPUT", 1);
+    let codec = " --codec libx264 --crf 16 --pix-fmt yuv420p --codec-opt tune=grain";
+    assert!(line.contains(codec), "{line}");
+    let line = &line.replacen(line.split(' ').nth(3).unwrap(), "OUTPUT", 1).replacen(codec, "", 1);
     let by_recipe =
         "grainfield render pattern:ramp:size=64x48:frames=9 OUTPUT --recipe copied.toml --frames 2-6";
     for line in [line, by_recipe] {

@@ -46,10 +46,14 @@ const named = (steps) => steps.filter((s) => !s.off).map((s) => s.name).join(', 
 /** What the last render was, for the next one of such a clip. */
 let last = { kind: '', choice: automatic, ending: '', audio: '', onError: '' };
 
-/** What a render of a clip begins with: what the last one was, if that was of such a clip. @param {Clip} c */
+/** What a render of a clip begins with: what the last one was, if that was of such a clip; else what keeps grain, if there is
+ * some. @param {Clip} c */
 function initial(c) {
-  const kind = `${c.planes.includes('A')} ${c.first === c.last}`;
-  const before = last.kind === kind ? last : { kind, choice: automatic, ending: '', audio: '', onError: '' };
+  const alpha = c.planes.includes('A');
+  const kind = `${alpha} ${c.first === c.last}`;
+  const id = !isFine() || alpha || c.first === c.last || !videos.test(proposed()) ? 'auto' : c.bits === 8 ? 'h264' : 'h265';
+  const { choice = automatic, ending = '' } = deliveriesOf(alpha).find((d) => d.id === id) ?? {};
+  const before = last.kind === kind ? last : { kind, choice, ending: /\.(mp4|m4v|mov|mkv)$/i.test(proposed()) ? '' : ending, audio: '', onError: '' };
   const [stem] = split(proposed());
   return { ...before, output: before.ending ? stem + completed(stem, before.ending) : proposed() };
 }
