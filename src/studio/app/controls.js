@@ -225,7 +225,7 @@ function body(step, s, given, effective, id, faulty) {
     case 'points':
       return points(step, s, given, effective, id);
     default:
-      return text(id, given ?? '', typed, s.kind === 'planes' ? 'the filter’s own' : s.kind === 'frames' ? 'the whole clip' : effective);
+      return text(id, given ?? '', typed, s.kind === 'planes' ? 'the filter’s own' : s.kind === 'frames' ? 'the whole clip, or as 2s-5s' : effective);
   }
 }
 

@@ -15,8 +15,7 @@ import * as dialogs from './dialogs.js';
 import { fileDialog } from './files.js';
 import { galleryDialog } from './gallery.js';
 import { maskValues } from './matte.js';
-import { describeDialog } from './raw.js';
-import { tagsDialog } from './tags.js';
+import { describeDialog, tagsDialog } from './interpret.js';
 import { copyCommand, renderDialog } from './render.js';
 import { seekKeyFrame, seekMarker, seekScene, stopSearch, toggleMarker } from './scenes.js';
 

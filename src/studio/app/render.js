@@ -43,6 +43,9 @@ const named = (steps) => steps.filter((s) => !s.off).map((s) => s.name).join(', 
 /** @typedef {import('./deliveries.js').Choice} Choice */
 /** @typedef {import('./state.js').Clip} Clip */
 
+/** Files that hold what is proposed for grain. */
+const common = /\.(mp4|m4v|mov|mkv)$/i;
+
 /** What the last render was, for the next one of such a clip. */
 let last = { kind: '', choice: automatic, ending: '', audio: '', onError: '' };
 
@@ -53,7 +56,7 @@ function initial(c) {
   const kind = `${alpha} ${c.first === c.last}`;
   const id = !isFine() || alpha || c.first === c.last || !videos.test(proposed()) ? 'auto' : c.bits === 8 ? 'h264' : 'h265';
   const { choice = automatic, ending = '' } = deliveriesOf(alpha).find((d) => d.id === id) ?? {};
-  const before = last.kind === kind ? last : { kind, choice, ending: /\.(mp4|m4v|mov|mkv)$/i.test(proposed()) ? '' : ending, audio: '', onError: '' };
+  const before = last.kind === kind ? last : { kind, choice, ending: common.test(proposed()) ? '' : ending, audio: '', onError: '' };
   const [stem] = split(proposed());
   return { ...before, output: before.ending ? stem + completed(stem, before.ending) : proposed() };
 }
@@ -160,6 +163,7 @@ export function renderDialog(job = null) {
   /** Whether the output's name is the user's; a proposed one gives way to what is there. */
   let typed = !!job;
   const choice = signal(before.choice);
+  const byName = { ...automatic };
   const audio = signal(before.audio);
   const onError = signal(before.onError);
   const deliveries = deliveriesOf(alpha);
@@ -287,6 +291,8 @@ export function renderDialog(job = null) {
         @input=${(/** @type {any} */ e) => {
           typed = true;
           output.value = e.target.value;
+          // What was only proposed gives way to what the name says.
+          if (!job && begun.choice !== last.choice && (choice.value === begun.choice || choice.value === byName)) choice.value = common.test(output.value) ? begun.choice : byName;
         }}>
       <span></span><span class="dim">in <code>${folder.value}</code></span>
       ${job ? html`<label for="r-filters">Filters</label><select id="r-filters" @change=${(/** @type {any} */ e) => (own.value = e.target.value === 'job')}>

@@ -409,7 +409,7 @@ export const openAs = (path, { lavfi = doc.value.deinterlace[ownPath(path)], raw
 /** @param {string} path */
 export async function openClip(path) {
   if (/\.(yuv|raw|rgb)$/i.test(path) && !raws.value[path]) {
-    const { describeDialog } = await import('./raw.js');
+    const { describeDialog } = await import('./interpret.js');
     // After the window in which the file was chosen.
     setTimeout(() => describeDialog(path));
     return;
