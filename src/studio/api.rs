@@ -148,7 +148,8 @@ pub(super) fn colour(format: &Format) -> String {
     let primaries = format.primaries.name().filter(|name| !usual.starts_with(name)).filter(known);
     let primaries = primaries.map(|name| format!("{name} primaries"));
     let all = [matrix, transfer, Some(range).filter(|_| format.family != Family::Rgb), primaries.as_deref()];
-    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let all = all.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    if all.is_empty() { "untagged".into() } else { all }
 }
 
 #[derive(Deserialize)]

@@ -11,6 +11,7 @@ use grainfield_io::encoding::Encoding;
 use grainfield_io::format::{Files, Formats};
 use grainfield_io::journal::segments;
 use grainfield_io::sink::Output;
+use grainfield_io::source;
 use grainfield_render::session::job::{NoteCode, Request, target};
 use serde::Deserialize;
 use serde_json::json;
@@ -156,6 +157,10 @@ pub(super) async fn resolve(State(studio): Shared, Json(request): Json<OutputReq
         let recipe = studio.known(key)?;
         let (native, _) = studio.clip(request.clip)?.check(&recipe, cancel).map_err(Fault::from)?;
         let output = Output::parse(path.as_os_str(), Formats::default()).map_err(Fault::new)?;
+        let from = studio.clips.opening(request.clip).ok_or_else(|| ErrorResponse::gone("the clip is no longer open"))?;
+        let mut access = output.writes(None);
+        access.read_all("the input", source::reads(&from.input));
+        access.check().map_err(Fault::new)?;
         let mut render = Request::new(OsStr::new(""), path.as_os_str());
         set(&mut render, &request.options)?;
         let format = target(&render, &output, &native).map_err(Fault::new)?;

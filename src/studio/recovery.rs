@@ -27,6 +27,7 @@ pub(super) struct Recovery {
     folder: Option<PathBuf>,
     /// The prefix of the names of its files.
     prefix: String,
+    started: SystemTime,
     /// For each tab the number of its connections, and until when its page is waited for without one.
     tabs: Mutex<HashMap<String, (usize, Instant)>>,
 }
@@ -112,7 +113,8 @@ impl Recovery {
     /// `state` is the folder of all studios' files, `root` the one in which this studio was started.
     pub(super) fn new(state: Option<&Path>, root: &Path) -> Recovery {
         let prefix = format!("{:032x}-", md5(root.as_os_str().as_encoded_bytes()));
-        Recovery { folder: state.map(|s| s.join("studio")), prefix, tabs: Mutex::default() }
+        let (folder, started) = (state.map(|s| s.join("studio")), SystemTime::now());
+        Recovery { folder, prefix, started, tabs: Mutex::default() }
     }
 
     pub(super) fn path(&self, tab: &str) -> Option<PathBuf> {
@@ -180,9 +182,11 @@ impl Recovery {
         }
         let own = all.iter().position(|k| k.tab == tab);
         let requested = all.iter().position(|k| k.tab == work && !self.is_taken(work));
+        // The command line says where the first page begins, not those after it.
         let fits = |saved: &SavedTab| start["input"].is_null() || start["input"] == saved.state["clip"];
-        let goes_on =
-            |saved: &SavedTab| start["recipe"].is_null() && fits(saved) && !self.is_taken(&saved.tab);
+        let fits =
+            |saved: &SavedTab| start["recipe"].is_null() && fits(saved) || saved.written >= self.started;
+        let goes_on = |saved: &SavedTab| fits(saved) && !self.is_taken(&saved.tab);
         let newest = all.iter().position(|saved| !saved.is_empty()).unwrap_or(0);
         let newest = all.get(newest).is_some_and(goes_on).then_some(newest);
         let name = match own {

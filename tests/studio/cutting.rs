@@ -171,9 +171,12 @@ fn positions_are_typed_as_they_are_shown() {
     b.press("7");
     b.press("Enter");
     b.until("return document.querySelector('#frame-number').value === '47'");
-    // The wheel enlarges the time.
+    // The wheel steps, with Ctrl it enlarges the time.
+    b.run("const r = document.querySelector('.ruler'); s.seek(40);
+           for (const deltaY of [100, 100, 50, 50, -100]) r.dispatchEvent(new WheelEvent('wheel', { deltaY, bubbles: true, cancelable: true }));");
+    assert_eq!(b.run("return s.frame.value"), json!(42));
     b.run("const r = document.querySelector('.ruler'); const at = r.getBoundingClientRect();
-           for (let i = 0; i < 12; i++) r.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, clientX: at.x + at.width / 2, clientY: at.y + 20, bubbles: true, cancelable: true }));");
+           for (let i = 0; i < 12; i++) r.dispatchEvent(new WheelEvent('wheel', { deltaY: -100, ctrlKey: true, clientX: at.x + at.width / 2, clientY: at.y + 20, bubbles: true, cancelable: true }));");
     let span = b.run("return (await import('/app/timeline.js')).span.value");
     assert!(span[1].as_f64().unwrap() - span[0].as_f64().unwrap() < 1500.0, "{span}");
 }

@@ -34,6 +34,29 @@ fn numbered_images_keep_their_name_and_digits() {
     }
 }
 
+/// What cannot be rendered is said before it is tried, and cannot be queued.
+#[test]
+fn an_output_that_cannot_be_is_refused_at_once() {
+    let session = Session::new();
+    session.run("render pattern:ramp:size=33x24:frames=3 a.y4m").ok();
+    let (_studio, b) = page(&session, "a.y4m");
+    b.press("F7");
+    choose(&b, "deliver", "auto");
+    for (name, format, told) in [
+        ("a.y4m", "", "same file"),
+        ("", "", "the file name is missing"),
+        ("b.png", "", "b/%06d.png"),
+        ("b.mkv", "yuv420p", "of 33x24"),
+    ] {
+        choose(&b, "pix-fmt", format);
+        b.run(&format!(
+            "const e = document.querySelector('#r-output'); e.value = '{name}'; e.dispatchEvent(new Event('input'));"
+        ));
+        b.until(&format!("return document.querySelector('dialog[open] .outcome .bad')?.textContent.includes('{told}') === true"));
+        b.until("return [...document.querySelectorAll('dialog[open] footer button')].filter((e) => /queue|now/.test(e.textContent)).every((e) => e.disabled)");
+    }
+}
+
 #[test]
 fn a_render_says_what_becomes_of_it_and_of_grain() {
     let session = Session::new();

@@ -216,7 +216,7 @@ pub enum RangesProblem {
     #[error("'-' needs a number next to it: 1001-1100, 100- (to the end) or -5")]
     LoneMinus,
     /// An unexpected character.
-    #[error("{0:?} is not part of a frame range: write 17, 1001-1100, 1-10x2 or 100-")]
+    #[error("{0:?} is not part of a frame range: write 17, 1001-1100, 1-10x2, 100- or 2s-5.5s")]
     Unexpected(char),
     /// Not a time.
     #[error("not a time: write 12.5s, 500ms, 00:01:30.5, 25% or tc:01:00:10:00")]

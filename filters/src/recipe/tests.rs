@@ -149,7 +149,7 @@ fn errors_show_the_place() {
     );
     assert_eq!(
         shown("noise=keep='1–9'"),
-        "keep: '–' is not part of a frame range: write 17, 1001-1100, 1-10x2 or 100-\n  noise=keep='1–9'\n              \u{20}^"
+        "keep: '–' is not part of a frame range: write 17, 1001-1100, 1-10x2, 100- or 2s-5.5s\n  noise=keep='1–9'\n              \u{20}^"
     );
     assert_eq!(
         shown(r"noise=centre='ü,1'"),

@@ -194,7 +194,7 @@ function body(step, s, given, effective, id, faulty) {
     case 'choice':
       return html`<select id=${id} @change=${(/** @type {any} */ e) => (s.id === 'preset' && e.target.value ? usePreset(step, s, e.target.value) : set(e.target.value === '' ? null : e.target.value))}>
         ${given === undefined || s.default === null ? html`<option value="" .selected=${given === undefined}>${spoken(effective) || (s.id === 'preset' ? 'none' : 'as the preset says')}</option>` : nothing}
-        ${s.choices?.map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${spoken(c.id)}</option>`)}</select>
+        ${s.choices?.filter((c) => given !== undefined || c.id !== effective).map((c) => html`<option value=${c.id} title=${c.help} .selected=${c.id === given}>${spoken(c.id)}</option>`)}</select>
         ${s.id === 'preset' && clip.value ? html`<button class="icon" title="Presets as pictures (${keyText('look.presets')})" aria-label="Presets as pictures" @click=${command('look.presets').run}>${icon('grid')}</button>` : nothing}`;
     case 'number':
     case 'whole':

@@ -70,7 +70,7 @@ export function warningOf(made, choice, alpha, fine) {
   if (/^lib(svtav1|aom|vpx)|^mpeg4|^librav1e/.test(encoder ?? '')) return `${encoderNames[encoder] ?? encoder} removes fine grain: H.265 tuned for grain, ProRes or DNxHR keep it.`;
   if (choice['codec-opt'] === small) return 'Fine grain is smoothed, so that the file stays small: H.264 tuned for grain keeps it.';
   if (/^libx26[45]$/.test(encoder ?? '') && (choice['codec-opt'] !== 'tune=grain' || crf > 20)) {
-    return `${encoderNames[encoder]} ${crf > 20 ? `at quality ${crf}` : 'as it is set by default'} smooths fine grain: choose “tuned for grain” and a quality of 16 or less.`;
+    return `${encoderNames[encoder]} ${crf > 20 ? `at quality ${crf}` : 'as it is set by default'} smooths fine grain: choose ${choice['codec-opt'] === 'tune=grain' ? '' : '“tuned for grain” and '}a quality of 16 or less.`;
   }
   return made.lostChroma ? `${made.format} has less colour resolution than the result: grain of colour becomes coarser.` : '';
 }

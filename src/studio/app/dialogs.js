@@ -3,7 +3,7 @@
 import { html, nothing, render } from './vendor/lit-html.js';
 import { ApiError, get, has, post } from './api.js';
 import {
-  addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, messageOf, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
+  addStep, applyLook, baseAsked, catalog, check, checked, clip, codeText, dirty, doc, effect, frame, frameOf, messageOf, notTime, originals, plainDoc, recipePath, replaceRecipe, report, savedToml, seek, signal, toast, unsavedEffects, userKeys,
 } from './state.js';
 import { cuts } from './cutting.js';
 import { command, commands, fixedKeys, keyName, keysOf, keyText, pretty } from './keys.js';
@@ -397,7 +397,7 @@ export const goDialog = () => dialog('Go to', ({ submit, fault }) => html`<form 
     // What is not taken is typed anew.
     field.select();
     const to = frameOf(field.value);
-    if (to === null) throw new Error('A frame (48), a distance (+100), seconds (398.4s), a time (1:02.5) or a timecode (00:00:02:12)');
+    if (to === null) throw new Error(notTime);
     const c = clip.value;
     if (c && !c.estimated && (to < c.first || to > c.last)) {
       throw new Error(`The clip ends before: it has the frames ${c.first} to ${c.last}, ${codeText(c.first)} to ${codeText(c.last)}`);

@@ -52,8 +52,8 @@ const clock = (when) => new Date(when).toTimeString().slice(0, 5);
 const offered = new Set();
 /** @param {{id: string, when: number, clip: string | null, filters: string[]}[]} unsaved work that no page has */
 function offerWork(unsaved) {
-  // What is offered for this clip comes first: the last one is shown.
-  offers.value = [...unsaved.filter(({ id }) => !offered.has(id)).map((work) => ({
+  // The last one is shown: what is offered for this clip, then the newest work.
+  offers.value = [...unsaved.filter(({ id }) => !offered.has(id)).reverse().map((work) => ({
     work: work.id,
     text: `There is other unsaved work of ${clock(work.when)}: ${work.filters.join(', ')}${work.clip ? ` on ${work.clip}` : ''}.`,
     answers: /** @type {[string, () => unknown][]} */ ([['Open in a new tab', () => openWork(work.id)], ['Discard', () => post('/forget', { id: work.id }).catch(report)]]),

@@ -190,11 +190,13 @@ export function renderDialog(job = null) {
   const asked = () => ({ clip: c.id, key: keyNow(), output: output.value.trim(), options: given() });
   // What becomes of it.
   const stopAsking = rested(120, asked, async (body, stop) => {
+    if (!body.output) made.value = { error: 'the file name is missing' };
     if (!body.output || !body.key) return;
     const answer = await post('/output', body).catch((error) => ({ error: messageOf(error) }));
     if (stop.aborted) return;
+    const isOne = images.test(body.output) && !isAnimation() && !/[%#]/.test(body.output) && framesIn(what.value) > 1;
     if (answer.free && !typed) output.value = answer.free;
-    else made.value = answer;
+    else made.value = isOne ? { error: `${body.output} is one picture, but ${counted(framesIn(what.value))} are rendered: name it ${split(body.output)[0]}/%06d${split(body.output)[1]}` } : answer;
   });
 
   // Its size, from a few frames, when nothing has changed for a moment.
@@ -267,12 +269,13 @@ export function renderDialog(job = null) {
   const { element } = dialog(job ? `Change ${job.output}` : 'Render', ({ attempt, fault, problem, submit }) => {
     const m = made.value;
     const isKnown = m && !m.error;
-    const cut = what.value === 'selection' ? `, cut to ${timeText(from)} – ${timeText(to + 1)}` : what.value === 'job' && job?.options.frames ? ', cut as the frames' : '';
+    const parts = ranges(what.value).length;
+    const cut = parts > 1 || (what.value === 'job' && job?.options.frames) ? ', cut as the frames' : what.value === 'selection' ? `, cut to ${timeText(from)} – ${timeText(to + 1)}` : '';
     const sound = !sounds.length || !isVideo() || audio.value === 'none' ? 'no sound' : `sound: ${sounds.join(', ')} ${audio.value ? `encoded${codecsOfSound.includes(audio.value) ? ` as ${audio.value.toUpperCase()}` : ''}` : 'copied, or encoded where the file cannot hold it'}${cut}`;
     const tuning = tunings[choice.value.codec] ?? [];
     const encoder = choice.value.codec || (isKnown && m.encoder) || '';
     const warning = isKnown ? warningOf(m, choice.value, alpha, isFine(own.value ? job?.recipe.recipe.steps : undefined)) : '';
-    const copies = () => isOpen && c.kind === 'video' && !c.lavfi && isVideo() && ranges(what.value).length === 1 && !recipe()?.recipe.steps.some((/** @type {any} */ s) => !s.off);
+    const copies = () => isOpen && c.kind === 'video' && !c.lavfi && isVideo() && !recipe()?.recipe.steps.some((/** @type {any} */ s) => !s.off);
     const copyStream = () => {
       const [[a, b]] = ranges(what.value);
       const part = what.value === 'selection' ? ['-ss', timeOf(a).toFixed(3), '-to', timeOf(b + 1).toFixed(3)] : [];
@@ -291,6 +294,7 @@ export function renderDialog(job = null) {
         @input=${(/** @type {any} */ e) => {
           typed = true;
           output.value = e.target.value;
+          problem.value = '';
           // What was only proposed gives way to what the name says.
           if (!job && begun.choice !== last.choice && (choice.value === begun.choice || choice.value === byName)) choice.value = common.test(output.value) ? begun.choice : byName;
         }}>
@@ -313,19 +317,19 @@ export function renderDialog(job = null) {
       ${sounds.length ? select('audio', 'Sound',
         [['', 'copied where the output can hold it'], ['encode', 'encoded'], ['aac', 'encoded as AAC'], ['none', 'none']],
         audio.value, (e) => (audio.value = e.target.value), !isVideo()) : html`<span>Sound</span><span class="dim">the clip has none</span>`}
-      ${select('damaged', 'Damaged frames', [['', 'end the render'], ['hold', 'show the last intact frame'], ['skip', 'are left out']],
+      ${select('damaged', 'Damaged or missing', [['', 'end the render'], ['hold', 'show the last intact frame'], ['skip', 'are left out']],
         onError.value, (e) => (onError.value = e.target.value))}
       <p class="outcome" role="status">${m?.error ? html`<span class="bad">${m.error}</span>` : isKnown
         ? html`${m.encoder ? `${encoderNames[m.encoder] ?? m.encoder}, ` : ''}${m.format}, ${m.width}×${m.height}, ${long(what.value)}, ${sound}<br>Tags: ${m.colour}<br>${sizeText()}<br><span class="dim">${m.path}</span>` : 'Checking output…'}</p>
       ${[warning, ...(guess.value?.losses ?? [])].map((text) => (text ? html`<p class="warning" role="note">${text}</p>` : nothing))}
-      ${copies() ? html`<span></span><span class="dim">No filter is on: FFmpeg can copy these frames without encoding, from the key frame before the first. <button type="button" class="small" @click=${copyStream}>Copy its command line</button></span>` : nothing}
+      ${!copies() ? nothing : parts > 1 ? html`<span></span><span class="dim">No filter is on, but without encoding FFmpeg copies one range only: select one without cuts.</span>` : html`<span></span><span class="dim">No filter is on: FFmpeg can copy these frames without encoding, from the key frame before the first. <button type="button" class="small" @click=${copyStream}>Copy its command line</button></span>`}
       ${m?.exists ? html`<span></span><label><input type="checkbox" name="overwrite" .checked=${'overwrite' in (job?.options ?? {})}>Replace the existing file, or segments of another render</label>` : nothing}
       ${refused() && !problem.value ? html`<p class="fault" role="alert">${refused()}</p>` : fault()}
       <footer><button type="button" ?disabled=${!!refused()} @click=${(/** @type {any} */ e) => attempt(async () => {
         await copyLine(c.path, output.value.trim(), options(), recipe()?.chain ?? '', frames(), e.target.form.elements.overwrite?.checked);
         return false;
       })}>Copy as command line</button><span class="space"></span>
-        <button type="button" ?disabled=${!!job && !!m?.error} @click=${(/** @type {any} */ e) => attempt(() => add(!!job, e.target.form))}>${job ? 'Change and render now' : 'Add to the queue'}</button><button class="main" ?disabled=${!!m?.error}>${job ? 'Change the job' : 'Render now'}</button></footer></form>`;
+        <button type="button" ?disabled=${!!m?.error} @click=${(/** @type {any} */ e) => attempt(() => add(!!job, e.target.form))}>${job ? 'Change and render now' : 'Add to the queue'}</button><button class="main" ?disabled=${!!m?.error}>${job ? 'Change the job' : 'Render now'}</button></footer></form>`;
   }, 'render');
   for (const stop of [stopAsking, stopGuessing]) element.addEventListener('close', stop);
 }

@@ -37,5 +37,5 @@ export const synonyms = {
   color: 'saturation desaturate monochrome black white bw grayscale greyscale grading brightness brighter darker warm warmer cold exposure contrast hue temperature tint white balance match',
   levels: 'gamma contrast brightness exposure lift gain curves shadows highlights tint white balance match', vignette: 'dark darker edges corners', invert: 'negative', glow: 'bloom flare',
   lavfi: 'ffmpeg libav mirror flip hflip vflip sepia vibrance distortion lenscorrection chromatic aberration delogo', deinterlace: 'interlaced fields bwdif yadif combing',
-  'render-now': 'export gif save video', 'filter-delete': 'trim cut out split', 'sel-in': 'trim cut split', 'sel-out': 'trim cut split', 'view-out': 'full', 'view-fill': 'full', 'help-match': 'degrain regrain measure plate', 'file-start': 'example start home',
+  'render-now': 'export gif mp4 save video', 'recipe-new': 'reset clear delete remove all filters', 'filter-delete': 'trim cut out split', 'sel-in': 'trim cut split', 'sel-out': 'trim cut split', 'view-out': 'full', 'view-fill': 'full', 'help-match': 'degrain regrain measure plate', 'file-start': 'example start home',
 };

@@ -1,8 +1,8 @@
 // @ts-check The timeline: exact frames, the selection, and the buttons that play.
 
 import { html, nothing, render, svg } from './vendor/lit-html.js';
-import { begins, clip, codeText, effect, frame, frameOf, key, markers, range, rate, seek, selection, signal, timecode, timeText, view } from './state.js';
-import { cutSelection, cuts, keptRanges } from './cutting.js';
+import { begins, clip, codeText, effect, frame, frameOf, key, markers, notTime, range, rate, seek, selection, signal, timecode, timeText, toast, view } from './state.js';
+import { cutSelection, cuts, keptRanges, step } from './cutting.js';
 import { isSearching } from './scenes.js';
 import { dropped, everyFrame, loop, panes, play, playing, scrubbing, shownRate } from './viewer.js';
 import { changes, runs, shownSides } from './kept.js';
@@ -99,11 +99,21 @@ function under(e) {
   return (clip.value?.first ?? 0) + (((e.clientX - box.left) / box.width) * width.value - start) / one;
 }
 
-/** The wheel enlarges the time around the pointer; with Shift, or sideways, it moves along. @param {WheelEvent} e */
+/** What the wheel has turned since its last step, in notches. */
+let turned = 0;
+/** The wheel steps from frame to frame. With Ctrl it enlarges the time around the pointer; with Shift, or sideways, it moves
+ * along. @param {WheelEvent} e */
 function wheel(e) {
   const c = clip.value;
   if (!c) return;
   e.preventDefault();
+  if (!e.ctrlKey && !e.shiftKey && Math.abs(e.deltaY) > Math.abs(e.deltaX)) {
+    turned += e.deltaY / (e.deltaMode ? 3 : 100);
+    const by = Math.trunc(turned);
+    turned -= by;
+    if (by && playing.value) play(0);
+    return by && step(by);
+  }
   const center = under(e);
   const all = c.last - c.first + 1;
   const [from, to] = span.value ?? [c.first, c.last + 1];
@@ -135,11 +145,11 @@ function template() {
           @change=${(/** @type {any} */ e) => {
             const n = frameOf(e.target.value);
             if (n !== null) seek(n);
+            else toast(notTime, true);
             e.target.value = String(frame.value);
           }}></label>
       <button class="time digits" title="${coded ? 'Timecode, the clip’s own if it has one' : 'Time since the first frame'}; a click shows ${coded ? 'milliseconds' : 'timecode'} (${keyText('time.code')})" ?disabled=${!c || c.variable}
         @click=${() => (timecode.value = !timecode.value)}>${c ? (coded ? codeText : timeText)(frame.value) : ''}</button>
-      <span class="dim">${c ? `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${c.variable ? 'varying rate, about ' : ''}${Number(meanRate().toFixed(3))} fps${cuts.value.length ? `; ${keptRanges([c.first, c.last]).reduce((all, [a, b]) => all + b + 1 - a, 0)} without cuts` : ''}` : ''}</span>
       <span class="group">
         ${tool('sel.in', 'In', 'small')}
         <span class="digits" title="Selection, both ends included">${c && selection.value ? `${from}–${to} (${to - from + 1})` : c ? 'all' : ''}</span>
@@ -150,12 +160,13 @@ function template() {
         @change=${(/** @type {any} */ e) => (loop.value = e.target.checked)}>Loop</label>
       <label title="Show every frame, however long it takes"><input type="checkbox" .checked=${everyFrame.value}
         @change=${(/** @type {any} */ e) => (everyFrame.value = e.target.checked)}>No drops</label>
-      <span class="dim digits">${playing.value || dropped.value ? `${playing.value ? `${playing.value}×, ${shownRate.value} fps, ` : ''}${dropped.value} dropped` : ''}</span>
+      <span class="dim digits">${!c ? '' : playing.value ? `${playing.value}×, ${shownRate.value} fps, ${dropped.value} dropped`
+        : `${c.first}–${c.estimated ? 'about ' : ''}${c.last}, ${c.variable ? 'varying rate, about ' : ''}${Number(meanRate().toFixed(3))} fps${dropped.value ? `; ${dropped.value} dropped` : cuts.value.length ? `; ${keptRanges([c.first, c.last]).reduce((all, [a, b]) => all + b + 1 - a, 0)} without cuts` : ''}`}</span>
       ${isSearching.value ? html`<span role="status">looking for a cut (Esc stops)</span>` : nothing}
     </div>
     <svg class="ruler" role="slider" tabindex="0" aria-label="Frame" aria-valuemin=${c?.first ?? 0} aria-valuemax=${c?.last ?? 0}
       aria-valuenow=${frame.value} aria-valuetext=${shown} height="36"
-      @wheel=${wheel} title="The wheel enlarges the time, with Shift it moves along"
+      @wheel=${wheel} title="The wheel steps by a frame; with Ctrl it enlarges the time, with Shift it moves along"
       @contextmenu=${(/** @type {Event} */ e) => e.preventDefault()}
       @pointerdown=${(/** @type {PointerEvent} */ e) => {
         /** @type {Element} */ (e.currentTarget).setPointerCapture(e.pointerId);

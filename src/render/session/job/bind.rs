@@ -58,7 +58,10 @@ fn samples(request: &Request, output: &Output, native: &Format) -> Result<Format
     let accepted = output.accepts(&wanted, &request.encoding)?;
     if accepted.name() != wanted.name() {
         let output = request.output.to_string_lossy().into_owned();
-        let (wanted, nearest) = (wanted.name(), accepted.name());
+        let (sx, sy) = wanted.subsampling;
+        let is_odd = wanted.width % (1 << sx) != 0 || wanted.height % (1 << sy) != 0;
+        let size = format!(" of {}x{}, sides that its chroma does not divide", wanted.width, wanted.height);
+        let (wanted, nearest) = (wanted.name() + if is_odd { &size } else { "" }, accepted.name());
         return Err(RequestError::PixFmt { output, wanted, nearest }.into());
     }
     Ok(accepted)
