@@ -53,7 +53,7 @@ fn every_kind_of_setting_has_its_control() {
              if (filter !== s.catalog.value[0] && filter.common.includes(set)) continue;
              let want;
              if (set.kind === 'switch') { field.click(); want = String(field.checked); }
-             else if (set.kind === 'choice') { want = set.choices[set.choices.length - 1].id; type(field, want); }
+             else if (set.kind === 'choice') { want = [...field.options].at(-1).value; type(field, want); }
              else if (set.kind === 'number' || set.kind === 'whole') {
                const range = box.querySelector('input[type=range]');
                range.value = String((Number(range.min) + Number(range.max)) / 2);
