@@ -149,7 +149,7 @@ def grain_comes_and_goes(b, show):
     b.run("window.copied = ''; navigator.clipboard.writeText = async (text) => (window.copied = text)")
     b.run("[...document.querySelectorAll('#bar button')].find((b) => b.textContent.includes('command')).click()")
     copied = b.until("window.copied")
-    assert copied == "grainfield render INPUT INPUT-grain.mkv -f grain=preset=35mm:strength=20", copied
+    assert copied == "grainfield render INPUT INPUT-grain.mkv --codec libx264 --crf 16 --pix-fmt yuv420p --codec-opt tune=grain -f grain=preset=35mm:strength=20", copied
     b.run("document.querySelector('#filters li .icon').click()")
     b.until(f"{SPREAD} < 4")
 

@@ -29,7 +29,7 @@ function add(source) {
 export function describe(id) {
   const { name, path = name, kind, width, height, rate, last } = sourceOf(id);
   return { id, path, name, kind, width, height, format: 'RGB, 8 bit', bits: 8, colour: 'srgb', planes: ['G', 'B', 'R'], first: 0, last, estimated: false, rate,
-    variable: false, shape: 1, fields: 'progressive', matrix: null, notes: [], details: [], sound: null };
+    variable: false, shape: 1, fields: 'progressive', matrix: null, tags: {}, notes: [], details: [], sound: null };
 }
 
 /** Closes all sources but one. @param {number} id */
