@@ -46,7 +46,7 @@ fn an_output_that_cannot_be_is_refused_at_once() {
         ("a.y4m", "", "same file"),
         ("", "", "the file name is missing"),
         ("b.png", "", "b/%06d.png"),
-        ("b.mkv", "yuv420p", "of 33x24"),
+        ("b.mkv", "yuv420p", "multiples of 2 by 2"),
     ] {
         choose(&b, "pix-fmt", format);
         b.run(&format!(

@@ -412,7 +412,7 @@ function status() {
   const z = [...panes.values()].find((p) => p.canvas.isConnected)?.zoom() ?? 1;
   return html`<span>${c ? `${c.name}: ${c.width}×${c.height} ${c.format}${c.lavfi ? ', deinterlaced' : ''}` : ''}${changed ? ` → ${made.width}×${made.height} ${made.format}` : ''}</span>
     <span class="digits" title="Device pixels for one of the picture; smaller views are the mean of the area that each pixel covers">${c ? `${short(z * 100, 0.01)} %${z < 1 ? ' (area mean)' : ''}` : ''}</span>
-    ${c ? html`<span title="Matrix, transfer and range of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape, 0.01)}:1${view.square.value ? ', shown square' : ''}`}</span>${at ? nothing : [one('in', reference.value ? 'A' : 'source'), one('out', 'result')]}` : nothing}
+    ${c ? html`<span title="Matrix, transfer, range and primaries of the clip: ${c.colour}. The panes show its values as they are, without a transform for the display">${c.bits ? `${c.bits} bit, ` : ''}${colours(c)}${c.shape === 1 ? '' : `, pixels ${short(c.shape, 0.01)}:1${view.square.value ? ', shown square' : ''}`}</span>${at ? nothing : [one('in', reference.value ? 'A' : 'source'), one('out', 'result')]}` : nothing}
     ${going.map((p) => html`<span role="status">render ${Math.floor((100 * (p.frame ?? 0)) / p.total)} %</span>`)}
     <span class="space"></span>
     ${simulating.value && (busy.value || playing.value) ? html`<span role="status">stepping ${simulating.value.done} of ${simulating.value.all}</span>` : nothing}

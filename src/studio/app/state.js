@@ -449,6 +449,7 @@ export const isFine = (steps = doc.value.steps) => steps.some((s) => !s.off && f
 /** The frames of the selection, or all. @returns {[number, number]} */
 export const range = () => selection.value ?? [clip.value?.first ?? 0, clip.value?.last ?? 0];
 
+/** What can be typed for a frame, when something else was. */
 export const notTime = 'A frame (48), a distance (+100), seconds (398.4s), a time (1:02.5) or a timecode (00:00:02:12)';
 /** The frame that a text names: `48`, `+100`, `398.4s`, `1:02.5` or timecode, `00:00:02:12`. @param {string} text */
 export function frameOf(text) {

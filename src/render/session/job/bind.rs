@@ -60,7 +60,13 @@ fn samples(request: &Request, output: &Output, native: &Format) -> Result<Format
         let output = request.output.to_string_lossy().into_owned();
         let (sx, sy) = wanted.subsampling;
         let is_odd = wanted.width % (1 << sx) != 0 || wanted.height % (1 << sy) != 0;
-        let size = format!(" of {}x{}, sides that its chroma does not divide", wanted.width, wanted.height);
+        let size = format!(
+            " of {}x{} (crop or pad it to multiples of {} by {})",
+            wanted.width,
+            wanted.height,
+            1 << sx,
+            1 << sy
+        );
         let (wanted, nearest) = (wanted.name() + if is_odd { &size } else { "" }, accepted.name());
         return Err(RequestError::PixFmt { output, wanted, nearest }.into());
     }
